@@ -76,7 +76,7 @@ export const billingRoutes = routes('/dashboard/invoices', group, (route) => {
       summary: 'Cancel invoice',
       description:
         'Gives up an order or upgrade that is not paid; what was reserved for it is free again, and what was paid ' +
-        'towards it becomes account credit.',
+        'towards it becomes account credit. Not while a payment, such as a debit, is on its way.',
       params: IdParams,
       data: S.InvoiceData,
       errors: ['not_found', 'conflict', 'amount_too_large'],

@@ -4,6 +4,7 @@ import { lockForCorrection } from '../invoices/creditNote.ts';
 import { dueOf, lockInvoice, type Payable } from '../invoices/payable.ts';
 import { post } from '../ledger/ledger.ts';
 import {
+  closePages,
   creditSurplus,
   keepAsCredit,
   numberPaid,
@@ -18,6 +19,7 @@ import {
   addCredited,
   type Charge,
   chargeOfPayment,
+  chargesOf,
   newCharge,
   setDecline,
   setFee,
@@ -57,7 +59,7 @@ export async function bookPayment(tx: TxContext, truth: PaymentTruth): Promise<v
   // A truth that an earlier version wrote down does not say it.
   if (isTaken && truth.paidFrom)
     await notePaidFrom(tx, { id: invoice.id, organizationId: invoice.organization_id }, truth.paidFrom);
-  if (truth.state !== 'paid') await follow(tx, charge, truth);
+  if (truth.state !== 'paid') await follow(tx, invoice, charge, truth);
   else await bookReturns(tx, charge, truth);
   if (truth.fee !== null) await bookFee(tx, charge, truth.fee);
   // Last: every payment of the house waits for the invoice's number.
@@ -136,7 +138,12 @@ async function bookReturns(tx: TxContext, charge: Charge, truth: PaymentTruth): 
 const lookAgain: NamedJob<{ about: About }> = { name: 'billing.followProvider' };
 
 /** Follows a payment that is not paid. */
-async function follow(tx: TxContext, charge: Charge, { state, decline }: PaymentTruth): Promise<void> {
+async function follow(
+  tx: TxContext,
+  invoice: Payable,
+  charge: Charge,
+  { state, decline }: PaymentTruth,
+): Promise<void> {
   if (charge.state === 'paid') return;
   const { id } = charge;
   // Prepared and never taken, for a day: whoever wanted it has given up.
@@ -144,7 +151,15 @@ async function follow(tx: TxContext, charge: Charge, { state, decline }: Payment
     charge.means === 'saved' && tx.clock.now().getTime() - charge.created_at.getTime() > forgottenMs;
   if (state === 'open' && charge.state === 'open' && isForgotten) await giveUpForgotten(tx, charge);
   if (charge.state === state) return;
-  if (state === 'pending') await tx.db.run(setPending, { id, now: tx.clock.now() });
+  if (state === 'pending') {
+    await tx.db.run(setPending, { id, now: tx.clock.now() });
+    // On a page that is open in another window they would pay a second time.
+    const { open_pages: pages } = await tx.db.one(chargesOf, {
+      invoiceId: invoice.id,
+      driver: charge.driver,
+    });
+    if (pages > 0) await closePages(tx, invoice);
+  }
   if (state === 'over' && charge.state === 'open')
     await tx.db.run(setState, { id, state, now: tx.clock.now() });
   if (state !== 'failed' || charge.state === 'failed') return;

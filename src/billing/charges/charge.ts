@@ -80,11 +80,15 @@ export const openPageOf = statement<Charge, { invoiceId: number; driver: string;
  * we hear nothing, so nothing of it is under way.
  */
 export const chargesOf = forMany(
-  statement<{ under_way: number; attempts: number }, { invoiceId: number; driver: string }>(
+  statement<
+    { under_way: number; attempts: number; open_pages: number },
+    { invoiceId: number; driver: string }
+  >(
     'billing.chargesOf',
     `select count(*) filter (where driver = :driver and (state = 'pending' or (state = 'open' and means = 'saved')))::int
        as under_way,
-     coalesce(max(attempt), 0)::int as attempts
+     coalesce(max(attempt), 0)::int as attempts,
+     count(*) filter (where driver = :driver and state = 'open' and page_reference is not null)::int as open_pages
    from charges where invoice_id = :invoiceId`,
   ),
   { invoiceId: 'bigint', driver: 'text' },

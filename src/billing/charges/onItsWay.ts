@@ -1,5 +1,29 @@
+import { type Context, statement } from '../../platform/index.ts';
+
 /** A debit has an answer after three weeks at most, holidays and all. */
 const mostDaysOnItsWay = 30;
+
+/** SQL for since when the newest payment of an invoice is on its way that the provider has not answered for; null for none. */
+export const comingSince = (invoice: string) =>
+  `(select max(coalesce(c.pending_at, c.created_at)) from charges c where c.invoice_id = ${invoice} and c.state = 'pending')`;
+
+const coming = statement<{ since: Date | null }, { invoiceId: number }>(
+  'billing.paymentComing',
+  `select ${comingSince(':invoiceId::bigint')} as since`,
+);
+
+/**
+ * Whether a payment, such as a debit, is on its way, so that the customer should neither pay a second time nor give up what they have
+ * paid for. Nothing is waited for longer than a bank takes.
+ */
+export function isComing(since: Date | null, now: Date): boolean {
+  return since !== null && now.getTime() - since.getTime() < mostDaysOnItsWay * 86_400_000;
+}
+
+/** The same of one invoice, whose row is locked where something hangs on it. */
+export async function isPaymentComing(ctx: Context, invoiceId: number): Promise<boolean> {
+  return isComing((await ctx.db.one(coming, { invoiceId })).since, ctx.clock.now());
+}
 
 /**
  * SQL that says whether money for an invoice is on its way: our payment provider was asked for it, and has not answered; a page

@@ -7,6 +7,7 @@ import { closePages } from '../payments/settle.ts';
 import { type Charge, chargeById, newCharge, openPageOf, setAmount, setPage } from './charge.ts';
 import { withCustomerAt } from './customer.ts';
 import { type Errand, errandOf, linkOf } from './link.ts';
+import { isPaymentComing } from './onItsWay.ts';
 import { asking, requireProvider } from './provider.ts';
 
 /** A page that is about to end is not worth going to. */
@@ -74,6 +75,7 @@ async function chargePage(ctx: Context, payments: Payments, id: number): Promise
   const back = `${ctx.config.publicUrl}/invoices/${invoice.id}`;
   // What was paid in the meantime is shown, and not asked for again.
   if (charge.state !== 'open' || invoice.status !== 'unpaid' || charge.driver !== payments.kind) return back;
+  if (await isPaymentComing(ctx, invoice.id)) return back;
   const amountMinor = Math.min(charge.amount_minor, dueOf(invoice));
   const isFresh =
     charge.page_expires_at !== null && charge.page_expires_at.getTime() > ctx.clock.now().getTime() + freshMs;

@@ -381,6 +381,49 @@ describe('a link to a page', () => {
 });
 
 describe('an order that waits for a debit', () => {
+  it('is neither paid on another page nor cancelled while the money is on its way, and both when it fails', async () => {
+    const { body } = await who.post('/cart/checkout/invoice', {
+      products: [{ id: paid.product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' }],
+    });
+    const { invoice_id: id, service_ids } = body.data;
+    const asked = await pay(id);
+    const other = await pay(id, { use_credit: true });
+    const { location: open } = await paid.follow(other.redirect_url);
+    await paid.click(asked.redirect_url, { number: ibans.fails });
+    const row = () =>
+      sql<{ state: string; reference: string }>(
+        paid.product,
+        'select state, reference from charges where id = $1',
+        asked.charge.id,
+      );
+    const [pending] = await until(row, ([charge]) => charge?.state === 'pending');
+    const about = { message: expect.stringContaining('is on its way') };
+    const again = await who.post(`/dashboard/invoices/${id}/pay`, { method: 'card' });
+    expect([again.status, again.body]).toMatchObject([409, { code: 'invoice_not_payable', ...about }]);
+    // The page that is open in another window takes nothing either, nor does the link to it.
+    await until(
+      async () => sessionOf(open).status,
+      (status) => status === 'expired',
+    );
+    expect((await paid.follow(other.redirect_url)).location).toMatch(new RegExp(`/invoices/${id}$`));
+    const cancel = () => who.post(`/dashboard/invoices/${id}/cancel`);
+    const ofService = await who.post(`/dashboard/services/${service_ids[0]}/cancel`, { type: 'immediate' });
+    for (const refused of [await cancel(), ofService])
+      expect([refused.status, refused.body]).toMatchObject([409, { code: 'conflict', ...about }]);
+    const seen = (await who.get(`/dashboard/invoices/${id}`)).body.data;
+    const can = (shown: typeof seen) => [
+      shown.invoice.actions.cancel.allowed,
+      shown.payment_ways.find(({ method }: { method: string }) => method === 'card').allowed,
+    ];
+    expect(can(seen)).toEqual([false, false]);
+
+    paid.stripe.account.settleDebit(pending?.reference ?? '');
+    await until(row, ([charge]) => charge?.state === 'failed');
+    expect(can((await who.get(`/dashboard/invoices/${id}`)).body.data)).toEqual([true, true]);
+    expect((await paid.follow((await pay(id)).redirect_url)).location).toContain(paid.stripe.url);
+    expect((await cancel()).status).toBe(200);
+  });
+
   it('does not expire while the money is on its way, and does when it fails', async () => {
     const asked = await Promise.all(
       [ibans.arrives, ibans.fails].map(async (number) => {

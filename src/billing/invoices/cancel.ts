@@ -8,6 +8,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { isPaymentComing } from '../charges/onItsWay.ts';
 import { invoiceCancelled } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
 import { closePages } from '../payments/settle.ts';
@@ -26,14 +27,14 @@ const cancel = statement<{ has_page: boolean }, { id: number }>(
 
 /**
  * Cancels an invoice of the organization that is not paid; whoever holds something for it gives it back, and
- * what was paid towards it becomes credit. `conflict` for one that is paid or cancelled, and for one that a service which
- * runs is due for.
+ * what was paid towards it becomes credit. `conflict` for one that is paid or cancelled, for one that a service which
+ * runs is due for, and while a payment is on its way, which would come for nothing.
  */
 export async function cancelInvoice(ctx: OrganizationContext, id: number) {
   return transaction(ctx, 'billing.cancel', async (tx) => {
     await lockForCorrection(tx, id);
     const invoice = await lockOwnInvoice(tx, id);
-    requireAction('cancel', invoice);
+    requireAction('cancel', { ...invoice, isComing: await isPaymentComing(tx, id) });
     await cancelUnpaid(tx, invoice, 'which you cancelled');
     return readOwnInvoice(tx, id);
   });

@@ -8,6 +8,7 @@ import {
   statement,
 } from '../../platform/index.ts';
 import { type Charge, viewCharge } from '../charges/charge.ts';
+import { comingSince, isComing } from '../charges/onItsWay.ts';
 import { referenceOf } from '../documents/reference.ts';
 import { listCredit } from '../ledger/ledger.ts';
 import { paymentWays } from '../payments/ways.ts';
@@ -74,6 +75,8 @@ export interface InvoiceRow {
     Charge,
     'id' | 'amount_minor' | 'currency' | 'state' | 'decline_message' | 'needs_customer'
   > | null;
+  /** Since when a payment is on its way. */
+  coming_since: Date | null;
 }
 
 export const invoiceColumns = `
@@ -88,7 +91,8 @@ export const invoiceColumns = `
     (select jsonb_build_object('id', c.id, 'amount_minor', c.amount_minor, 'currency', c.currency, 'state', c.state,
          'decline_message', c.decline_message, 'needs_customer', c.needs_customer)
        from charges c where c.invoice_id = t.id and (c.means = 'saved' or c.state not in ('open', 'over'))
-       order by c.created_at desc, c.id desc limit 1) as charge`;
+       order by c.created_at desc, c.id desc limit 1) as charge,
+    ${comingSince('t.id')} as coming_since`;
 
 export const selectInvoice = `select ${invoiceColumns} from invoices t`;
 
@@ -173,7 +177,7 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
       setup_fee: money(item.setup_fee_minor),
       discount: money(item.discount_minor),
     })),
-    actions: actionsOf(row),
+    actions: actionsOf({ ...row, isComing: isComing(row.coming_since, now) }),
     payments: row.payments.map((payment) => ({
       id: payment.id,
       method: payment.method,

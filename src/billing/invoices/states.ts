@@ -21,6 +21,8 @@ interface Rule {
   code: 'invoice_not_payable' | 'conflict';
   /** Invoices that it is not for, with why and what to do instead. */
   not?: Partial<Record<InvoiceKind, string>>;
+  /** Why not while a payment is on its way. */
+  notWhileComing?: string;
 }
 
 const rules = {
@@ -34,6 +36,8 @@ const rules = {
       late_fee: 'This is the fee for an invoice that was not paid in time; write to us about it',
       manual: 'This invoice was issued by our staff; write to us about it',
     },
+    notWhileComing:
+      'A payment for this invoice is on its way, which may take some days; wait until it has arrived or failed, or write to us',
   },
 } as const satisfies Record<string, Rule>;
 
@@ -58,6 +62,8 @@ interface Facts {
   id: number;
   status: string;
   kind: InvoiceKind;
+  /** Whether a payment is on its way; staff does what it does all the same. */
+  isComing?: boolean;
 }
 
 /** Why an action is not possible right now; null when it is possible. */
@@ -65,12 +71,12 @@ export function reasonAgainst(action: InvoiceAction, invoice: Facts) {
   return reasonBy(rules[action], invoice);
 }
 
-function reasonBy(rule: Rule, { id, status, kind }: Facts) {
+function reasonBy(rule: Rule, { id, status, kind, isComing = false }: Facts) {
   const { code } = rule;
   if (!rule.from.some((from) => from === status)) {
     return { code, message: `Invoice ${id} is ${status}, so it cannot be ${rule.done}` };
   }
-  const message = rule.not?.[kind];
+  const message = rule.not?.[kind] ?? (isComing ? rule.notWhileComing : undefined);
   return message === undefined ? null : { code, message };
 }
 

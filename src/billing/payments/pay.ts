@@ -9,6 +9,7 @@ import {
 import { chargesOf, viewCharge } from '../charges/charge.ts';
 import { spendableCredit } from '../charges/held.ts';
 import { creditPartOf, leastByProvider, reasonAgainstLittle } from '../charges/least.ts';
+import { isPaymentComing } from '../charges/onItsWay.ts';
 import { wantPage } from '../charges/page.ts';
 import { requireProvider } from '../charges/provider.ts';
 import { wantCharge } from '../charges/saved.ts';
@@ -16,7 +17,7 @@ import { dueOf, lockInvoice, lockOwnInvoice, type Payable } from '../invoices/pa
 import { readInvoice } from '../invoices/read.ts';
 import { methodById } from '../methods/method.ts';
 import { numberPaid, type Payment, payRest, requireUnpaid } from './settle.ts';
-import { reasonAgainstCredit, reasonAgainstSpending } from './ways.ts';
+import { paymentComing, reasonAgainstCredit, reasonAgainstSpending } from './ways.ts';
 
 /** How a customer wants to pay. */
 interface Way {
@@ -74,6 +75,7 @@ async function askProvider(
   const tooLittle = reasonAgainstLittle(amountMinor, leastMinor, currency);
   if (tooLittle !== null) throw fail(tooLittle.code, { message: tooLittle.message });
   const asked = { amountMinor, usesCredit };
+  if (await isPaymentComing(tx, invoice.id)) throw fail('invoice_not_payable', { message: paymentComing });
   if (method !== null) await requireNoneUnderWay(tx, invoice);
   if (method !== null)
     return { ...nothing, charge: viewCharge(await wantCharge(tx, invoice, method, asked)) };

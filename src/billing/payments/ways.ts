@@ -2,6 +2,7 @@ import { formatMoney, type OrganizationContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { readableCredit } from '../charges/held.ts';
 import { leastByProvider, reasonAgainstLittle } from '../charges/least.ts';
+import { isComing } from '../charges/onItsWay.ts';
 import { company } from '../documents/company.ts';
 import type { InvoiceKind } from '../invoices/kind.ts';
 import { dueOf } from '../invoices/payable.ts';
@@ -27,6 +28,7 @@ interface Owed {
   currency: string;
   total_minor: number;
   paid_minor: number;
+  coming_since: Date | null;
 }
 
 /** Where to transfer to. */
@@ -36,6 +38,10 @@ interface Account {
   iban: string;
   bic: string | null;
 }
+
+/** Nobody is to pay the same twice by mistake. From credit or by transfer, which are asked of nobody, they may. */
+export const paymentComing =
+  'A payment for this invoice is on its way, which may take some days; it is paid once that has arrived, and can be paid anew if it fails';
 
 /** Credit that buys credit would only go in a circle. */
 export function reasonAgainstCredit({ id, kind }: Pick<Owed, 'id' | 'kind'>): Refusal | null {
@@ -91,7 +97,9 @@ export async function paymentWays(ctx: OrganizationContext, invoice: Owed) {
       payable ??
         (provider === null
           ? noProvider
-          : reasonAgainstLittle(dueMinor, leastByProvider(ctx, currency), currency)),
+          : isComing(invoice.coming_since, ctx.clock.now())
+            ? comingRefusal
+            : reasonAgainstLittle(dueMinor, leastByProvider(ctx, currency), currency)),
       dueMinor,
       { provider },
     ),
@@ -104,6 +112,7 @@ export async function paymentWays(ctx: OrganizationContext, invoice: Owed) {
   ];
 }
 
+const comingRefusal: Refusal = { code: 'invoice_not_payable', message: paymentComing };
 const noProvider: Refusal = {
   code: 'payment_provider_missing',
   message: 'Nothing can be paid online here; pay from credit or by transfer',
