@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import { forgetSignIns } from './account/index.ts';
+import { forgetSignIns, tellKeyOwners } from './account/index.ts';
 import { allRoutes } from './api.ts';
 import { requireFinishedRestore } from './backup/index.ts';
 import type { Config } from './config.ts';
@@ -184,10 +184,11 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
 /** The context of the product itself. */
 type Whole = Context & { db: ReturnType<typeof connect>; log: ProcessLog };
 
-/** What was closed since the backup must not stand open again after a restore. */
+/** What was closed since the backup must not stand open again after a restore; of what stays open, people are told. */
 async function closeOldDoors(tx: TxContext): Promise<void> {
   await forgetSignIns(tx);
   await expireInvitations(tx);
+  await tellKeyOwners(tx);
 }
 
 /** Says loudly when the ledger and the journal are only kept from being changed by their triggers. */

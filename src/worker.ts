@@ -8,6 +8,7 @@ import {
   purgeLinks,
   purgeSessions,
   resetFactors,
+  restoreTelling,
   sealedFactors,
   warnOfEndingKeys,
 } from './account/index.ts';
@@ -130,6 +131,7 @@ export const allReactions: Reaction[] = [
 export const allJobs: AnySaga[] = [
   ...mailJobs,
   ...reactionJobs(allReactions),
+  restoreTelling,
   addressRequests(async (ctx, email) => (await isOpenToAll(ctx)) || isInvited(ctx, email)),
   matchStatement,
   ...mailReading,

@@ -69,7 +69,9 @@ async function backupAt(failpoint: string, work: () => Promise<unknown>): Promis
 
 async function restore(backup: string): Promise<void> {
   await product.end('SIGTERM');
-  await command('restore', backup, '--replace');
+  expect(await command('restore', backup, '--replace')).toContain(
+    'API keys that were revoked since are good again',
+  );
   await start();
 }
 
@@ -107,6 +109,17 @@ it('a delivery that was under way is held and told staff; a retry that fails lea
   expect(held.stuck_reason).toMatch(/^held, because the database was restored as it was at .*Look first/);
   const { concerns } = (await staff().get('/staff/attention')).body.data;
   expect(JSON.stringify(concerns)).toContain('vps.provision: held, because the database was restored');
+  // A key that was revoked since is good again, and nobody here can know it.
+  expect(JSON.stringify(concerns)).toContain('look through the accounts and keys of your staff');
+  const told = () =>
+    sql<{ recipient: string; body: string }>(
+      { databaseUrl: database.url },
+      `select recipient, body from mails where template = 'account.put_back'`,
+    );
+  const mails = await until(told, (all) => all.length >= 2);
+  expect(mails.map(({ body }) => body).join()).toContain(
+    'An API key that you revoked after that is good again',
+  );
   expect(await serviceOf(serviceId)).toMatchObject({ status: 'pending' });
   expect(machineOf(serviceId)).toEqual(since);
 

@@ -133,6 +133,14 @@ interface AccountCorrected {
   fields: string[];
 }
 
+interface AccountPutBack {
+  user_id: number;
+  /** When the backup was made. */
+  made_at: string;
+  /** How many of its keys are good. */
+  api_keys: number;
+}
+
 interface AccountBlocked {
   user_id: number;
   reason: string;
@@ -309,6 +317,10 @@ export const accountUnblocked = event<AboutAccount>('account.unblocked', 'staff 
 export const accountClosed = event<AccountClosed>(
   'account.closed',
   'somebody closed their account, and with it the organizations that nobody else is in',
+);
+export const accountPutBack = event<AccountPutBack>(
+  'account.put_back',
+  'the database was restored, and what was changed in an account with API keys since the backup is undone',
 );
 export const apiKeyCreated = event<ApiKeyCreated>('api_key.created', 'an API key was made');
 export const apiKeyChanged = event<ApiKeyChanged>(

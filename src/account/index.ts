@@ -38,6 +38,7 @@ export { accountMails } from './mails.ts';
 export { purgeChallenges } from './passkeys/challenge.ts';
 export { passkeyRoutes, passkeySignInRoutes } from './passkeys/routes.ts';
 export { accountPersonal } from './personal.ts';
+export { restoreTelling, tellKeyOwners } from './restored.ts';
 export { accountRoutes } from './routes.ts';
 export { purgeSessions } from './sessions/end.ts';
 export { forgetSignIns } from './sessions/forget.ts';

@@ -5,6 +5,7 @@ import {
   accountBlocked,
   accountClosed,
   accountCorrected,
+  accountPutBack,
   accountRegistered,
   accountUnblocked,
   addressHeld,
@@ -69,6 +70,15 @@ const ending = mail(apiKeyEnding, ({ data: { name, prefix, expires_at } }, reade
   blocks: [
     say(reader, 'keyEnding.what', { name, prefix, at: momentFor(reader, expires_at) }),
     say(reader, 'keyEnding.next'),
+  ],
+}));
+
+const putBack = mail(accountPutBack, ({ data: { made_at } }, reader) => ({
+  subject: say(reader, 'putBack.subject'),
+  blocks: [
+    say(reader, 'putBack.what', { at: momentFor(reader, made_at) }),
+    say(reader, 'putBack.keys'),
+    say(reader, 'putBack.rest'),
   ],
 }));
 
@@ -322,7 +332,7 @@ const closed = mail(
 
 /** Mails about who gets into an account, and how. */
 export const accountMails: MailDeclaration[] = [
-  ...[made, revoked, ending, sshKeyNew],
+  ...[made, revoked, ending, putBack, sshKeyNew],
   ...[registered, again, repeated, forgotten, reset, signedIn],
   ...[passwordSet, emailWanted, emailLeaving, emailTaken, emailGone, emailBack, held],
   ...[enabled, disabled, newCodes],

@@ -2,6 +2,7 @@ import { noteRecovery } from '../backup/index.ts';
 import { borrowServer } from '../database.ts';
 import { systemClock } from '../platform/index.ts';
 import { type Command, UsageError } from './command.ts';
+import { oldDoors } from './oldDoors.ts';
 import { withInstallation } from './place.ts';
 
 export const noteRecoveryCommand: Command = {
@@ -20,6 +21,7 @@ export const noteRecoveryCommand: Command = {
         `Noted: the database is as it was at ${asOf.toISOString()}.`,
         'Start the product, then look at GET /api/staff/attention: what was under way with machines is held there, and nothing is',
         'ended or charged by itself until staff releases it.',
+        ...oldDoors,
       ].join('\n');
     });
   },

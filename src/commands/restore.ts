@@ -2,6 +2,7 @@ import { restoreBackup } from '../backup/index.ts';
 import { openServer } from '../database.ts';
 import { systemClock } from '../platform/index.ts';
 import type { Command } from './command.ts';
+import { oldDoors } from './oldDoors.ts';
 import { contents, withPlace } from './place.ts';
 
 export const restore: Command = {
@@ -35,6 +36,7 @@ export const restore: Command = {
           : []),
         'Start the product, then look at GET /api/staff/attention: what was under way with machines is held there until',
         'you decide, and machines that the backup does not know are left alone and listed.',
+        ...oldDoors,
       ].join('\n');
     }),
 };

@@ -26,6 +26,7 @@ export const samples: Record<string, object[]> = {
   'account.registered': [{ ...aboutLink, organization_name: '~x', country: null }],
   'account.verification_sent': [aboutLink],
   'account.registration_repeated': [aboutLink],
+  'account.put_back': [{ user_id: 7, made_at: '2026-02-03T02:10:00.000Z', api_keys: 2 }],
   'account.blocked': [{ ...account, reason: '~x' }],
   'account.unblocked': [account],
   'account.corrected': [{ ...account, fields: ['first_name', 'last_name', 'phone'] }],

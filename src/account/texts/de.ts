@@ -35,6 +35,12 @@ export const de: Translation<typeof en> = {
     what: 'Ihr API-Schlüssel „{{name}}“, {{prefix}}…, läuft am {{at}} ab. Programme, die ihn verwenden, erhalten dann keinen Zugang mehr.',
     next: 'Wenn eines davon weiterlaufen soll, erneuern Sie den Schlüssel: Sie erhalten einen neuen mit denselben Rechten, und der alte gilt so lange weiter.',
   },
+  putBack: {
+    subject: 'Bitte sehen Sie Ihre API-Schlüssel durch',
+    what: 'Bei uns ist etwas ausgefallen, und Ihr Konto ist wieder so, wie es am {{at}} war. Was Sie danach daran geändert haben, gilt nicht mehr, und Sie sind überall abgemeldet.',
+    keys: 'Ein API-Schlüssel, den Sie danach widerrufen haben, gilt wieder: Widerrufen Sie ihn noch einmal. Einen Schlüssel, den Sie danach angelegt haben, gibt es nicht mehr.',
+    rest: 'Sehen Sie auch Passwort, zweiten Faktor, Passkeys und SSH-Schlüssel durch, und wer in Ihrer Organisation ist.',
+  },
   verify: {
     subject: 'Bestätigen Sie Ihre Adresse',
     what: 'Bitte bestätigen Sie Ihre Adresse innerhalb eines Tages über diesen Link.',

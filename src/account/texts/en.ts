@@ -32,6 +32,12 @@ export const en = {
     what: 'Your API key "{{name}}", {{prefix}}…, ends on {{at}}. Programs that use it are let in no more then.',
     next: 'If one of them is to go on, rotate the key: it gets a new one that is kept to the same, and the old one goes on meanwhile.',
   },
+  putBack: {
+    subject: 'Please look through your API keys',
+    what: 'Something broke here, and your account is again as it was on {{at}}. What you changed in it after that is undone, and you were signed out everywhere.',
+    keys: 'An API key that you revoked after that is good again: revoke it once more. A key that you made after that is none any more.',
+    rest: 'Look through your password, second factor, passkeys and SSH keys as well, and through who is in your organization.',
+  },
   verify: {
     subject: 'Confirm your address',
     what: 'Follow this link within a day to confirm your address.',

@@ -12,7 +12,8 @@ export const chargeConcerns: ConcernSource[] = [
          'the database is as it was on ' || to_char(r.made_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') ||
          ' UTC and does not know what was paid or changed since: until you release it, nothing is suspended, ended or charged by ' ||
          'itself, no late fee is asked for, no order expires, no service becomes a smaller product and nobody is told of new prices; see to unknown payments, send the bank statements since then again, ' ||
-         'and then release it' ||
+         'and then release it. Keys that were revoked since are good again, and who was taken out of staff is in it again: look through ' ||
+         'the accounts and keys of your staff first; customers with API keys were told' ||
          coalesce((select string_agg('; ' || driver || case when ended_restore >= r.id then ' was compared'
            else ' is still being compared' end, '' order by driver) from provider_comparisons), '') as message
        from restores r where r.released_at is null order by r.id desc limit least(1, :limit::int)`,
