@@ -149,3 +149,33 @@ it('says beside the keys how all is called, and where the command line is, which
   ]);
   expect([...(await visitor.faults()), ...visitor.complaints()]).toEqual([]);
 });
+
+it('is asked by one action: what others ask while it ends is done, and a look that begins meanwhile is another', async () => {
+  const { url, demo } = bed.product;
+  const client = new Client({
+    ...{ url: `${url}/api`, token: demo.customer.api_key, fetch: send },
+    organization: () => demo.customer.organization_id,
+    onRefused: async (refusal, call) => {
+      noteLookedAt(refusal.requestId, call);
+      return false;
+    },
+  });
+  const subject = `Asked beside it ${randomBytes(6).toString('hex')}`;
+  const ticket = { subject, department: 'support', priority: 'low', message: 'Hello' } as const;
+  const add = (name: string) =>
+    client.post('/dashboard/webhooks', { body: { url: `https://${name}.example` } });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const first = callOf(() => add('first').finally(() => ended));
+  const { ticket: made } = await client.post('/dashboard/tickets/create', { body: ticket });
+  expect(made.subject).toBe(subject);
+  // One that reads before it asks.
+  const second = callOf(async () => {
+    await client.get('/dashboard/webhooks');
+    await add('second');
+  });
+  end();
+  expect((await first)?.body).toEqual({ url: 'https://first.example' });
+  expect((await second)?.body).toEqual({ url: 'https://second.example' });
+  const { webhooks } = (await bed.product.customer.get('/dashboard/webhooks')).body.data;
+  expect(JSON.stringify(webhooks)).not.toMatch(/(first|second)\.example/);
+});

@@ -16,59 +16,76 @@ export interface Call {
   upload?: string | undefined;
 }
 
-/** By which the client's refusal of a call that was only looked at is known. */
-const looked = 'only looked at';
-
 type Seen = Omit<Call, 'path' | 'given'>;
-let isLooking = false;
-/** Whether reading is only looked at, too: what a form reads before it sends is read. */
-let looksAtReading = false;
-let seen: Seen | null = null;
-let path: string | null = null;
+
+/** Somebody looks at what an action would ask. */
+interface Look {
+  /** By which the client's refusal of the call is known. */
+  id: string;
+  /** Whether reading is only looked at, too: what a form reads before it sends is read. */
+  isReading: boolean;
+  seen: Seen | null;
+  path: string | null;
+}
+
+let looks = 0;
+/** Those whose action has not asked yet, the newest last: what is asked now is theirs. */
+const open: Look[] = [];
+/** Those whose call was refused and not told of yet. */
+const refused = new Map<string, Look>();
 
 /** The `fetch` of the client: what changes something is only looked at while somebody wants to see it as code. */
 export const send: typeof fetch = (target, init) => {
   const method = (init?.method ?? 'GET').toUpperCase();
-  if (!isLooking || (method === 'GET' && !looksAtReading)) {
+  const look = open.at(-1);
+  if (look === undefined || (method === 'GET' && !look.isReading)) {
     const begun =
       method === 'GET' && takeBegun(String(target), (init?.headers ?? {}) as Record<string, string>);
     return begun || fetch(target, init);
   }
   const headers = new Headers(init?.headers);
-  seen ??= {
+  look.seen ??= {
     ...{ method, address: String(target), organization: headers.get('x-organization-id') },
     body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined,
     upload: init?.body instanceof Blob ? init.body.type : undefined,
   };
-  const face = { success: false, error: 'Conflict', code: 'conflict', message: looked, request_id: looked };
+  refused.set(look.id, look);
+  const says = { message: look.id, request_id: look.id };
+  const face = { success: false, error: 'Conflict', code: 'conflict', ...says };
   return Promise.resolve(Response.json(face, { status: 409 }));
 };
 
 /** Notes by which path of the description the call was made. Whether this refusal is such a one. */
 export function noteLookedAt(requestId: string, call: { path: string }): boolean {
-  if (requestId !== looked) return false;
-  path ??= call.path;
+  const look = refused.get(requestId);
+  if (look === undefined) return false;
+  look.path ??= call.path;
   return true;
 }
 
 /** The first change that something would make, or its reading; null when it makes none. Nothing is changed. */
 export async function callOf(act: () => Promise<unknown>, isReading = false): Promise<Call | null> {
-  isLooking = true;
-  looksAtReading = isReading;
-  seen = null;
-  path = null;
+  looks += 1;
+  const look: Look = { id: `only looked at ${looks}`, isReading, seen: null, path: null };
+  open.push(look);
+  const close = () => {
+    if (open.includes(look)) open.splice(open.indexOf(look), 1);
+  };
   try {
-    await act();
+    const acting = act();
+    // Most ask at once, before anybody else can: what others ask while the action still ends is really asked. One that reads
+    // first keeps it open, or its change would be made.
+    if (look.seen !== null) close();
+    await acting;
   } catch {
     // Of the refusal, or since something is still missing.
   } finally {
-    isLooking = false;
-    looksAtReading = false;
+    close();
+    refused.delete(look.id);
   }
-  const found = seen as Seen | null;
-  const of = path as string | null;
-  if (found === null || of === null) return null;
-  return { ...found, path: of, given: givenIn(of, found.address) };
+  const { seen, path } = look;
+  if (seen === null || path === null) return null;
+  return { ...seen, path, given: givenIn(path, seen.address) };
 }
 
 function givenIn(template: string, address: string): Record<string, string> {
