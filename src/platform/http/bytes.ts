@@ -73,8 +73,12 @@ function isOfType(header: string | undefined, wanted: string): boolean {
 
 /** A body longer than its route reads. */
 export function tooLarge(limitBytes: number) {
-  const mib = limitBytes / 1_048_576;
-  const most = Number.isInteger(mib) ? `${mib} MiB` : `${limitBytes} bytes`;
+  const [kib, mib] = [limitBytes / 1_024, limitBytes / 1_048_576];
+  const most = Number.isInteger(mib)
+    ? `${mib} MiB`
+    : Number.isInteger(kib)
+      ? `${kib} KiB`
+      : `${limitBytes} bytes`;
   return fail('body_too_large', { message: `The body is too large; at most ${most} are read` });
 }
 

@@ -105,12 +105,15 @@ function narrowing(bounds: ListDefinition<unknown>['bounds'], order: string): Na
     const name = isDown ? bounds.until : bounds.since;
     const bound = Date.parse(String(values[name]));
     // No moment is one without a bound.
+    // PostgreSQL reads no year of five digits, and whoever writes a cursor by hand can name the last moment that there is.
     const nearer = isDown
-      ? Math.min(moment + 1, Number.isNaN(bound) ? Number.POSITIVE_INFINITY : bound)
+      ? Math.min(moment + 1, lastMoment, Number.isNaN(bound) ? Number.POSITIVE_INFINITY : bound)
       : Math.max(moment, Number.isNaN(bound) ? Number.NEGATIVE_INFINITY : bound);
     return { ...values, [name]: new Date(nearer).toISOString() };
   };
 }
+
+const lastMoment = Date.parse('9999-12-31T23:59:59.999Z');
 
 type Found = { [foundWord]: string };
 

@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox';
 import { problemOfText } from './json.ts';
-import type { Problem } from './problem.ts';
+import { mostProblems, type Problem } from './problem.ts';
 
 type Kind = 'text' | 'number' | 'boolean';
 
@@ -59,6 +59,7 @@ export function readQuery(url: string, kinds: Kinds, problems: Problem[]): Recor
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     const text = decode(equals < 0 ? '' : pair.slice(equals + 1));
     const message = problemOfPair(name, text, seen);
+    if (message !== null && problems.length >= mostProblems) break;
     if (message !== null || name === null || text === null) {
       problems.push({
         part: 'query',

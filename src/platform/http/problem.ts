@@ -5,3 +5,6 @@ export interface Problem {
   message: string;
   rule: string;
 }
+
+/** Nobody mends more of them at once than so many, and an answer that names all could be far larger than what was sent. */
+export const mostProblems = 100;

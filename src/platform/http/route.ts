@@ -151,7 +151,7 @@ export interface RouteOptions<
    * driver it answers 503 `driver_absent`. Everything that can wait is a job instead.
    */
   drivers?: readonly N[];
-  /** Largest body in bytes, when 1 MiB is not enough. */
+  /** Largest body in bytes, when it is not 1 MiB, and 128 KiB of what strangers send as JSON. */
   bodyLimit?: number;
   /** A POST whose body may bring files along. It names the drivers that keep them. */
   files?: FilesOption;

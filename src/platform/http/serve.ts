@@ -85,7 +85,7 @@ function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Env
   const respond = compileRespond(api, route, check, envelopes, gate.again);
   const { files } = route;
   const receiving = files === undefined ? null : compileReceiving(api, route, outside.drivers, files);
-  const bodyLimit = files === undefined ? route.bodyLimit : bodyLimitOf(files, api.config);
+  const bodyLimit = files === undefined ? limitOfBody(route) : bodyLimitOf(files, api.config);
   const url = `/api${route.path}`;
   app.route({
     method: route.method,
@@ -100,6 +100,14 @@ function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Env
         ? (request, reply) => respond(request, reply, read(request))
         : receivingFirst(receiving, (request, reply) => respond(request, reply, read(request))),
   });
+}
+
+/** What strangers send is a form or a cart. More of it costs memory and reading, and nobody knows whose it is. */
+const ofStrangers = 131_072;
+
+function limitOfBody({ auth, body, bodyLimit }: Route): number | undefined {
+  if (bodyLimit !== undefined || auth !== 'public' || bytesOf(body) !== null) return bodyLimit;
+  return ofStrangers;
 }
 
 /** Files are kept before anything else is done with a request, and those that were of no use taken away after it. */

@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { hintFor } from './misspelt.ts';
-import type { Problem } from './problem.ts';
+import { mostProblems, type Problem } from './problem.ts';
 import { schemaMarks } from './schema.ts';
 import { wordsFor } from './wording.ts';
 
@@ -10,8 +10,8 @@ import { wordsFor } from './wording.ts';
 export type Validator = (value: unknown, bytes: number, problems: Problem[]) => void;
 
 // Finding every error of a huge body costs more than reading it, so above this size the first one is enough.
-const thoroughUpToBytes = 65_536;
-const mostProblems = 100;
+// Whatever somebody writes by hand is far smaller.
+const thoroughUpToBytes = 16_384;
 
 const addFormats = formats as unknown as (ajv: Ajv) => void;
 
