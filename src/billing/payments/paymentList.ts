@@ -95,6 +95,9 @@ export async function listPayments(ctx: Context, query: Wanted) {
   return listData('payments', rows.map(view), at);
 }
 
+/** No day comes after it that PostgreSQL reads. */
+const lastDay = '9999-12-31';
+
 function rangeOf({ from, to }: Wanted): { since: string; until: string } {
   if (from !== undefined && to !== undefined && to < from)
     throw fail('invalid_request', {
@@ -102,7 +105,8 @@ function rangeOf({ from, to }: Wanted): { since: string; until: string } {
     });
   return {
     since: from === undefined ? '-infinity' : `${from}T00:00:00.000Z`,
-    until: to === undefined ? 'infinity' : new Date(Date.parse(to) + msPerDay).toISOString(),
+    until:
+      to === undefined || to === lastDay ? 'infinity' : new Date(Date.parse(to) + msPerDay).toISOString(),
   };
 }
 

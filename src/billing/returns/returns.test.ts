@@ -79,6 +79,10 @@ it('staff lists what paid for invoices, by organization, invoice, method and sta
     expect(await walk('payments', `${own}&from=${today}&to=${today}&sort=${sort}`)).toEqual(
       sort === 'created_at' ? found.toReversed() : found,
     );
+  // After the last day, and before the first one, there is none that could be said to the database.
+  expect(await idsOf('to=9999-12-31')).toEqual([open, lost, held, byBank, byCredit]);
+  const beyond = Buffer.from(JSON.stringify(['9999-12-31T23:59:59.999Z', 1])).toString('base64url');
+  expect(await idsOf(`cursor=${beyond}`)).toEqual([open, lost, held, byBank, byCredit]);
   const turned = await paid.product.staff.get(`/staff/payments?from=${tomorrow}&to=${today}`);
   expect([turned.status, turned.body.code]).toEqual([400, 'invalid_request']);
 

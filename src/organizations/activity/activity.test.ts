@@ -88,6 +88,17 @@ describe('the activity of an organization', () => {
     },
   );
 
+  it.each(['created_at', '-created_at'])(
+    'goes on after the last moment that there is, sorted by %s, as a cursor made by hand says',
+    async (sort) => {
+      for (const moment of ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999999Z']) {
+        const cursor = Buffer.from(JSON.stringify([moment, 1])).toString('base64url');
+        const { status, body } = await owner.get(`${path()}?sort=${sort}&cursor=${cursor}`);
+        expect([status, body.data?.activity.length > 0], moment).toEqual([200, sort === '-created_at']);
+      }
+    },
+  );
+
   it('is filtered by action, person, subject and time, and by all of them together', async () => {
     const member = await newMember(product, owner.organizationId, 'technical');
     product.clock.travel(3_600_000);
