@@ -60,6 +60,25 @@ async function paidInvoice(person = customer, pieces = 1): Promise<number> {
   return id;
 }
 
+it('who wants many documents at once keeps nobody waiting for all of them', async () => {
+  const [eager, other] = [await newCustomer(product), await newCustomer(product)];
+  // What has no number yet is drawn each time.
+  const [many, one] = [await newInvoice(product, eager), await newInvoice(product, other)];
+  await pdfOf(other, one);
+  let made = 0;
+  const first = Promise.withResolvers<void>();
+  const asked = Array.from({ length: 24 }, async () => {
+    const { response } = await download(eager, `/dashboard/invoices/${many}/pdf`);
+    made += 1;
+    first.resolve();
+    expect(response.status).toBe(200);
+  });
+  await first.promise;
+  await pdfOf(other, one);
+  expect(made).toBeLessThan(18);
+  await Promise.all(asked);
+});
+
 describe('an invoice as PDF', () => {
   it('says who sells, who buys, what and for how much, under its number', async () => {
     const id = await paidInvoice();

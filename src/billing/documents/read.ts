@@ -89,7 +89,8 @@ async function kept(
 ): Promise<Buffer> {
   const { number } = paper;
   const isDrawn = format === 'pdf' || format === 'factur-x';
-  const make = async () => press(paper, format, isDrawn ? await readLogo(files, paper.seller.logo) : null);
+  const make = async () =>
+    press(paper, format, isDrawn ? await readLogo(files, paper.seller.logo) : null, ctx.actor.userId);
   if (number === null || isForgotten) return make();
   const name = nameOfFile({ ...paper, number }, format);
   const found = await files.get(name).catch(nullIfAbsent);
