@@ -37,6 +37,7 @@ export {
   notifications,
   ofOrganization,
 } from './mail.ts';
+export { mailedElsewhere } from './mailedElsewhere.ts';
 export { linkToken, type MailLink } from './mailLink.ts';
 export {
   type Addressee,

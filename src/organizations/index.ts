@@ -22,6 +22,7 @@ export {
   ownerOf,
   readHolders,
   readOwners,
+  type Told,
   toldOf,
 } from './organizations.ts';
 export { permissionNames, permissions, permissionsOf, type Role, roles } from './permissions.ts';

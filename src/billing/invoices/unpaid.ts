@@ -16,10 +16,15 @@ const standing = statement<{ orders: number; known: boolean }, { organizationId:
      ${asKnown}`,
 );
 
+/** Whether an organization has ever paid an invoice in full. */
+export async function isKnownByMoney(ctx: Context, organizationId: number): Promise<boolean> {
+  return (await ctx.db.one(knownByMoney, { organizationId })).known;
+}
+
 /** How many addresses the unpaid orders of an organization may hold. */
 export async function reservableAddresses(ctx: Context, organizationId: number): Promise<number> {
-  const { known } = await ctx.db.one(knownByMoney, { organizationId });
-  return (known ? ctx.config.unpaid.known : ctx.config.unpaid.fresh).addresses;
+  return ((await isKnownByMoney(ctx, organizationId)) ? ctx.config.unpaid.known : ctx.config.unpaid.fresh)
+    .addresses;
 }
 
 /**

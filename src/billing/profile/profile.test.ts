@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newInvoice } from '../../../test/invoices.ts';
+import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
@@ -98,6 +98,46 @@ describe('a billing profile', () => {
       ['FI', '0.00'],
       ['SE', '25.00'],
     ]);
+  });
+
+  it('has twenty mails a day sent to a stranger’s address, and all others to who orders', async () => {
+    const [stranger, another] = ['stranger@example.net', 'another@example.net'];
+    const mails = async (to: string) =>
+      (await sql<{ body: string }>(product, 'select body from mails where recipient = $1', to)).length;
+    const toAndFro = async (who: Person, times: number) => {
+      for (let nth = 0; nth < times; nth += 1) {
+        const id = await newInvoice(product, who);
+        expect((await who.post(`/dashboard/invoices/${id}/cancel`)).status).toBe(200);
+      }
+      await settled(product);
+    };
+    const person = await newCustomer(product, { creditMinor: 1_000 });
+    await person.patch(path, { email: stranger });
+    await toAndFro(person, 12);
+    expect([await mails(stranger), await mails(person.email)]).toEqual([20, 4]);
+    // Neither another address of the same organization, nor the same of another one; nor the account's own for bills.
+    await person.patch(path, { email: another });
+    await toAndFro(person, 1);
+    await person.patch(path, { email: null });
+    await person.patch('/dashboard/account', { billing_email: another });
+    await toAndFro(person, 1);
+    const other = await newCustomer(product);
+    await other.patch(path, { email: stranger });
+    await toAndFro(other, 1);
+    expect([await mails(stranger), await mails(another)]).toEqual([20, 0]);
+    expect([await mails(person.email), await mails(other.email)]).toEqual([8, 2]);
+
+    product.clock.travel(25 * 3_600_000);
+    await toAndFro(person, 1);
+    expect(await mails(another)).toBe(2);
+    // Who has paid is somebody.
+    await person.patch(path, { email: stranger });
+    await person.patch('/dashboard/account', { billing_email: null });
+    expect((await payByCredit(person, await newInvoice(product, person))).status).toBe(200);
+    await settled(product);
+    const before = await mails(stranger);
+    await toAndFro(person, 12);
+    expect(await mails(stranger)).toBe(before + 24);
   });
 
   it('is written down in the journal by the names of its fields, never by what is in them', async () => {
