@@ -8,6 +8,7 @@ import { money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
   ActionButton,
+  Alert,
   Copy,
   Fact,
   Group,
@@ -71,9 +72,29 @@ export function Pay({ shown: { invoice: found, payment_ways: ways } }: { shown: 
   const byCard = { method: 'card' as const, ...(canSplit && usesCredit && { use_credit: true }) };
   const isPending = (id?: number) =>
     pay.isPending && pay.variables.method === 'card' && pay.variables.payment_method_id === id;
+  const isAsked = card !== undefined && found.charge?.needs_customer === true;
+  const atPage = card !== undefined && (
+    <ActionButton
+      action={actionOf(card)}
+      variant={isAsked || !methods?.length ? 'filled' : 'default'}
+      loading={isPending()}
+      onAct={() => pay.mutate(byCard)}
+    >
+      {t(isAsked ? 'billing.confirm' : methods?.length ? 'billing.payOther' : 'billing.payOnline')}
+    </ActionButton>
+  );
   return (
     <Section title={t('billing.payTitle', { amount: said(found.amount_due) })}>
-      <LastCharge of={found} />
+      {isAsked ? (
+        <Alert color="orange" title={t('billing.bankAsks')}>
+          <Stack gap="sm" align="start">
+            <Text size="sm">{t('billing.bankAsksText')}</Text>
+            {atPage}
+          </Stack>
+        </Alert>
+      ) : (
+        <LastCharge of={found} />
+      )}
       {canSplit && (
         <Tick
           name="use_credit"
@@ -87,6 +108,7 @@ export function Pay({ shown: { invoice: found, payment_ways: ways } }: { shown: 
           (methods ?? []).map((method) => (
             <ActionButton
               key={method.id}
+              variant={isAsked ? 'default' : 'filled'}
               action={actionOf(card)}
               loading={isPending(method.id)}
               onAct={() => pay.mutate({ ...byCard, payment_method_id: method.id })}
@@ -94,16 +116,7 @@ export function Pay({ shown: { invoice: found, payment_ways: ways } }: { shown: 
               {t('billing.payWith', { method: methodName(method) })}
             </ActionButton>
           ))}
-        {card !== undefined && (
-          <ActionButton
-            action={actionOf(card)}
-            variant={methods?.length ? 'default' : 'filled'}
-            loading={isPending()}
-            onAct={() => pay.mutate(byCard)}
-          >
-            {t(methods?.length ? 'billing.payOther' : 'billing.payOnline')}
-          </ActionButton>
-        )}
+        {!isAsked && atPage}
         {credit !== undefined && (
           <ActionButton
             variant="default"

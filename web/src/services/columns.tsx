@@ -1,7 +1,7 @@
 import type { Schema } from '../../../client/index.ts';
 import { day, moment, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { type Column, RowLink, State } from '../ui/index.ts';
+import { Breaks, type Column, RowLink, State } from '../ui/index.ts';
 
 type Service = Schema<'Service'>;
 
@@ -14,7 +14,7 @@ export function useServiceColumns(): Column<Service>[] {
       cell: (each) => (
         <div className="titled">
           <RowLink to="/services/$id" params={{ id: String(each.id) }}>
-            {each.hostname ?? each.domain ?? t('services.untitled', { id: each.id })}
+            <Breaks name={each.hostname ?? each.domain ?? t('services.untitled', { id: each.id })} />
           </RowLink>
           {each.note !== null && <small title={each.note}>{each.note}</small>}
         </div>

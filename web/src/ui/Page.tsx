@@ -1,6 +1,7 @@
 import { Group, Stack, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { useBrand } from '../data/brand.ts';
+import { Breaks } from './Breaks.tsx';
 
 interface PageProps {
   title: string;
@@ -19,7 +20,7 @@ export function Page({ title, aside, children }: PageProps) {
     <Stack gap="lg">
       <Group justify="space-between" gap="sm">
         <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-          {title}
+          <Breaks name={title} />
         </Title>
         {aside !== undefined && <Group gap="xs">{aside}</Group>}
       </Group>

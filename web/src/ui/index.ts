@@ -31,6 +31,7 @@ export { Amount } from './Amount.tsx';
 export { AsCode } from './AsCode.tsx';
 export { Beside } from './Beside.tsx';
 export { BrandPreview, type Draft } from './BrandPreview.tsx';
+export { Breaks } from './Breaks.tsx';
 export { Card } from './Card.tsx';
 export { Confirm } from './Confirm.tsx';
 export { ConfirmByName } from './ConfirmByName.tsx';
