@@ -47,3 +47,24 @@ it('sixty orders of fifty machines by one make nobody else fail', { timeout: 120
   }
   expect(slowestMs).toBeLessThan(3_000);
 });
+
+it('two hundred lists that one asks for at once keep nobody else waiting for them', async () => {
+  let answered = 0;
+  const first = Promise.withResolvers<void>();
+  const storm = Promise.all(
+    Array.from({ length: 200 }, async () => {
+      const { status, body } = await greedy.get('/dashboard/services?limit=100');
+      answered += 1;
+      first.resolve();
+      return [status, body.code];
+    }),
+  );
+  await first.promise;
+  expect((await other.get('/dashboard/invoices')).status).toBe(200);
+  expect(answered).toBeLessThan(120);
+  for (const answer of await storm)
+    expect([
+      [200, undefined],
+      [429, 'rate_limited'],
+    ]).toContainEqual(answer);
+});

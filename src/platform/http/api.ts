@@ -35,7 +35,7 @@ import { serializerFor } from './serializers.ts';
 import { serveRoutes } from './serve.ts';
 import { openSharedCounts, watchSharedCounts } from './sharedCounts.ts';
 import { homeServer, type Site } from './site.ts';
-import { createWriters } from './turns.ts';
+import { createReaders, createWriters } from './turns.ts';
 import { serveUnanswered } from './unanswered.ts';
 import { serveFiles } from './webFiles.ts';
 
@@ -105,6 +105,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     principals: rememberPrincipals(options.authenticate, clock),
     limiter: createLimiter(config.rateLimits, shared),
     writers: createWriters(config.databasePoolSize),
+    readers: createReaders(config.databasePoolSize),
     publicOrigin: new URL(config.publicUrl).origin,
     streams: new Set(),
   };

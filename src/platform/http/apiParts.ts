@@ -7,7 +7,7 @@ import type { Reactions } from '../reactions.ts';
 import type { Seal } from '../seal.ts';
 import type { Limiter } from './limiter.ts';
 import type { Principals } from './principal.ts';
-import type { Writers } from './turns.ts';
+import type { Turns, Writers } from './turns.ts';
 
 /** What serving a route needs from the API as a whole. */
 export interface Api {
@@ -21,6 +21,7 @@ export interface Api {
   principals: Principals;
   limiter: Limiter;
   writers: Writers;
+  readers: Turns;
   publicOrigin: string;
   /** Ends one stream that has no end of its own; shutdown calls them all. */
   streams: Set<() => void>;

@@ -13,7 +13,7 @@ import { contextFor } from './requestContext.ts';
 import type { ResponseCheck } from './responses.ts';
 import { isRepeatable, type Req, type Route } from './route.ts';
 import { tryOut } from './tryOut.ts';
-import type { Leave, Writers } from './turns.ts';
+import type { Leave, Turns, Writers } from './turns.ts';
 import { compileValidator } from './validate.ts';
 
 export type AnyReq = Req<unknown, unknown, unknown>;
@@ -81,8 +81,9 @@ export function compileRespond(
   const guarded = route.guess === undefined ? answer : countingGuesses(api, route, route.guess, answer);
   const waiting = inTurn(api.writers, guarded);
   if (isHeavy(route)) return waiting;
+  const reading = isReading(route) ? inLine(api.readers, guarded) : guarded;
   // What is tried out holds a connection, whatever it asks for.
-  return (request, reply, req) => (isTest(request) ? waiting : guarded)(request, reply, req);
+  return (request, reply, req) => (isTest(request) ? waiting : reading)(request, reply, req);
 }
 
 /** Whether the request came with a key for trying out. */
@@ -135,6 +136,26 @@ function isHeavy({ method, drivers = [], body, lock, files }: Route): boolean {
   // Files are kept by then.
   if (lock !== undefined || files !== undefined) return true;
   return method !== 'GET' && drivers.length === 0 && bytesOf(body)?.read !== 'stream';
+}
+
+/** What asks the database alone. */
+function isReading({ method, drivers = [] }: Route): boolean {
+  return method === 'GET' && drivers.length === 0;
+}
+
+function inLine(readers: Turns, answer: Respond): Respond {
+  return async (request, reply, req) => {
+    const { caller } = request;
+    if (caller === null) return answer(request, reply, req);
+    const key = `u${caller.principal.actor.userId}`;
+    // Nearly every read has its turn at once, without a promise.
+    const leave = readers.takeNow(key) ?? (await readers.take(key));
+    try {
+      return await answer(request, reply, req);
+    } finally {
+      leave();
+    }
+  };
 }
 
 function inTurn(writers: Writers, answer: Respond): Respond {

@@ -35,6 +35,17 @@ it('turns away who has waited too long, and nobody behind them', async () => {
   (await turns.take('a'))();
 });
 
+it('has at once only what need not wait', async () => {
+  const turns = createTurns(1, 1_000, tooLong);
+  const leave = turns.takeNow('a');
+  expect([turns.takeNow('a'), turns.takeNow('b') === null]).toEqual([null, false]);
+  const next = turns.take('a');
+  leave?.();
+  expect(turns.takeNow('a')).toBeNull();
+  (await next)();
+  expect(turns.takeNow('a')).not.toBeNull();
+});
+
 it('leaves connections to who only reads, and nobody more than a quarter of the rest', async () => {
   const writers = createWriters(8);
   const own = [await writers.begin(1, 1), await writers.begin(1, 2)];

@@ -11,6 +11,8 @@ interface Line {
 export interface Turns {
   /** Resolves once it is this key's turn; after too long a wait it throws what was agreed on. */
   take(key: string): Promise<Leave>;
+  /** The same where it is this key's turn at once; null where it would have to wait. */
+  takeNow(key: string): Leave | null;
 }
 
 /** Lets so many at once in for each key. Who comes next waits in line, but not for ever. */
@@ -32,12 +34,20 @@ export function createTurns(atOnce: number, waitMs: number, tooLong: () => Error
     };
   };
 
+  const takeNow = (key: string): Leave | null => {
+    const line = lines.get(key) ?? { inside: 0, waiting: [] };
+    if (line.inside >= atOnce) return null;
+    lines.set(key, line);
+    line.inside += 1;
+    return once(key, line);
+  };
+
   return {
+    takeNow,
     async take(key) {
-      const line = lines.get(key) ?? { inside: 0, waiting: [] };
-      lines.set(key, line);
-      if (line.inside >= atOnce) await waitIn(line, waitMs, tooLong);
-      else line.inside += 1;
+      const line = lines.get(key);
+      if (line === undefined || line.inside < atOnce) return takeNow(key) as Leave;
+      await waitIn(line, waitMs, tooLong);
       return once(key, line);
     },
   };
@@ -55,6 +65,18 @@ function waitIn(line: Line, waitMs: number, tooLong: () => Error): Promise<void>
     }, waitMs);
     line.waiting.push(begin);
   });
+}
+
+const readsWaitMs = 10_000;
+
+/**
+ * Lets nobody's reads take more than half of the connections to the database, so that whoever asks for a thousand things at
+ * once waits for them alone. `rate_limited` for who sends more than is answered in time.
+ */
+export function createReaders(connections: number): Turns {
+  const each = Math.max(2, Math.floor(connections / 2));
+  const message = `At most ${each} of your requests are answered at once; send fewer together, and repeat this one`;
+  return createTurns(each, readsWaitMs, () => fail('rate_limited', { message, retryAfterS: 1 }));
 }
 
 const waitMs = 5_000;
