@@ -202,6 +202,38 @@ describe('an export', () => {
     );
   });
 
+  it('gives way to others when it is taken slowly', async () => {
+    const slow = [await newCustomer(product), await newCustomer(product)];
+    const taking: ReadableStreamDefaultReader<Uint8Array>[] = [];
+    for (const { key, organizationId, userId } of slow) {
+      await sql(
+        product,
+        `insert into journal (organization_id, action, subject_type, subject_id, actor_type, user_id, data, created_at)
+         select null, 'test.row', 'test', i, 'user', $1::bigint, jsonb_build_object('change', repeat('x', 4000)), now()
+         from generate_series(1, 10000) i`,
+        userId,
+      );
+      const headers = { token: key, 'x-organization-id': String(organizationId) };
+      const answer = await fetch(`${product.url}/api${path}`, {
+        headers: { ...headers, 'accept-encoding': 'identity' },
+      });
+      const reader = answer.body?.getReader();
+      await reader?.read();
+      if (reader !== undefined) taking.push(reader);
+    }
+    const person = await newCustomer(product);
+    expect(face(await person.get(path))).toEqual([429, 'rate_limited']);
+    product.clock.travel(10 * 60_000);
+    expect((await person.get(path)).status).toBe(200);
+    const ends = await Promise.allSettled(
+      taking.map(async (reader) => {
+        while (!(await reader.read()).done);
+      }),
+    );
+    // One place was enough.
+    expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+
   it('is for no key that is kept to an area, nor one for trying out', async () => {
     const person = await newCustomer(product);
     await sql(product, 'update api_keys set test = true where user_id = $1', person.userId);
