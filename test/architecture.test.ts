@@ -159,6 +159,10 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     tables: ['email_changes', 'organizations', 'users'],
     why: 'to whom a mail goes; each entry of the audit says whose it is, and who did it to whom',
   },
+  catalog: {
+    tables: ['invoices'],
+    why: 'for which organizations a person used a coupon, so that a use which a process of another version gave back is theirs again',
+  },
   account: {
     tables: ['journal', 'mails', 'memberships'],
     why: "a person's sign-ins are entries of the journal; staff asks who is in an organization; factors go days after their person was told",

@@ -123,6 +123,21 @@ describe('a coupon', () => {
     expect(await uses(id)).toBe(2);
   });
 
+  it('that a process of the version before gave back is there again for its person, too', async () => {
+    const { id, code } = await newCoupon({ percent: 10, max_uses_per_customer: 1 });
+    const own = await signedIn(product, await newCustomer(product));
+    const { body } = await own.post('/dashboard/organizations', { name: 'Second' });
+    const second = { 'x-organization-id': String(body.data.organization.id) };
+    expect((await own.post('/cart/checkout/invoice', cart(code))).status).toBe(200);
+    // As it said it.
+    await sql(product, 'update coupon_uses set uses = uses - 1 where coupon_id = $1 and uses > 0', id);
+    await sql(product, 'update coupons set uses = uses - 1 where id = $1', id);
+    expect((await own.post('/cart/checkout/invoice', cart(code), second)).status).toBe(200);
+    for (const where of [second, {}])
+      expect((await own.post('/cart/checkout/invoice', cart(code), where)).body.code).toBe('invalid_coupon');
+    expect(await uses(id)).toBe(1);
+  });
+
   it('with so many uses is sold so often, however many order at once', async () => {
     const { id, code } = await newCoupon({ percent: 10, max_uses: 7, max_uses_per_customer: 3 });
     const people = [await newCustomer(product), await newCustomer(product), await newCustomer(product)];

@@ -11,10 +11,13 @@ export interface Coupon extends Discount {
   usesOfCustomer: number;
 }
 
-// By organization and by person apart: a process of the version before, beside this one, knows of organizations alone.
+// By organization and by person apart: a process of the version before, beside this one, knows of organizations alone. What it gave
+// back stays with the person, who used no more than the organizations that they ordered for with the coupon.
 const usesOfCustomer = (coupon: string) =>
   `greatest((select o.uses from coupon_uses o where o.coupon_id = ${coupon} and o.organization_id = :organizationId),
-     (select p.uses from coupon_uses_of_people p where p.coupon_id = ${coupon} and p.user_id = :userId), 0)`;
+     (select least(p.uses, (select sum(u.uses) from coupon_uses u where u.coupon_id = p.coupon_id and u.organization_id in
+        (select i.organization_id from invoices i where i.coupon_id = p.coupon_id and i.user_id = p.user_id)))
+      from coupon_uses_of_people p where p.coupon_id = ${coupon} and p.user_id = :userId), 0)::int`;
 const selectCoupon = `select c.id, c.code, c.percent, c.amount_minor as "amountMinor", c.currency,
      c.max_uses as "maxUses", c.uses, c.max_uses_per_customer as "maxUsesPerCustomer",
      ${usesOfCustomer('c.id')} as "usesOfCustomer",
