@@ -27,6 +27,8 @@ export interface StripeStandIn {
   versions: Set<string>;
   /** Has the next requests go wrong whose `POST /v1/…` matches. */
   fail(on: RegExp, fault: Fault, times?: number): void;
+  /** Another key of the same account's, which is in earnest: nothing of what was made in test mode is there. */
+  liveKey: string;
   /** Whether the key is one of another account, where nothing of this one is. */
   isOfAnother(is: boolean): void;
   /** Faults that are left go away. */
@@ -46,9 +48,11 @@ interface Answer {
 /** Starts one. */
 export async function startStripe(): Promise<StripeStandIn> {
   const secretKey = idFor('sk_test');
+  const liveKey = idFor('sk_live');
   const webhookSecret = idFor('whsec');
   const account: Account = new Account((type, object) => events.tell(type, object));
   const another: Account = new Account(() => undefined);
+  const live: Account = new Account(() => undefined);
   let asks = account;
   const events = new Deliveries(account.objects, webhookSecret);
   const faults: { on: RegExp; fault: Fault; left: number }[] = [];
@@ -97,7 +101,8 @@ export async function startStripe(): Promise<StripeStandIn> {
   /** With an Idempotency-Key: the answer of the first time. What was refused before anything began is not kept. */
   function answerOnce(request: IncomingMessage, path: string, sent: string): Answer {
     const key = request.headers['idempotency-key'];
-    if (request.headers.authorization !== `Bearer ${secretKey}`) return refusal(unauthorized);
+    const given = request.headers.authorization;
+    if (given !== `Bearer ${secretKey}` && given !== `Bearer ${liveKey}`) return refusal(unauthorized);
     if (typeof key !== 'string') return answerNow(request, path, sent);
     const of = `${path} ${sent}`;
     const before = kept.get(key);
@@ -107,16 +112,17 @@ export async function startStripe(): Promise<StripeStandIn> {
     return answer;
   }
 
-  function answerNow({ method }: IncomingMessage, path: string, sent: string): Answer {
+  function answerNow(request: IncomingMessage, path: string, sent: string): Answer {
     try {
       for (const endpoint of endpoints) {
         const pattern = new RegExp(`^${endpoint.path.replace(':id', '(?<id>[\\w]+)')}$`);
-        const match = endpoint.method === method ? pattern.exec(path) : null;
+        const match = endpoint.method === request.method ? pattern.exec(path) : null;
         if (match === null) continue;
-        const answer = endpoint.answer(asks, readAsked(endpoint, match.groups?.id ?? '', sent, url));
+        const account = request.headers.authorization === `Bearer ${liveKey}` ? live : asks;
+        const answer = endpoint.answer(account, readAsked(endpoint, match.groups?.id ?? '', sent, url));
         return { status: 200, body: JSON.stringify(answer) };
       }
-      throw invalid(`Unrecognized request URL (${method}: ${path}).`);
+      throw invalid(`Unrecognized request URL (${request.method}: ${path}).`);
     } catch (error) {
       if (error instanceof Refusal) return refusal(error);
       throw error;
@@ -144,7 +150,7 @@ export async function startStripe(): Promise<StripeStandIn> {
   }
 
   return {
-    ...{ url, secretKey, webhookSecret, account, events, asked, versions },
+    ...{ url, secretKey, liveKey, webhookSecret, account, events, asked, versions },
     fail(on, fault, times = 1) {
       faults.push({ on, fault, left: times });
     },

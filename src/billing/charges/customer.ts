@@ -3,17 +3,20 @@ import { type About, PaymentError, type Payments } from '../../drivers/payments/
 import { ownerAddress } from '../../organizations/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 
-const findCustomer = statement<{ reference: string }, { organizationId: number; driver: string }>(
+const findCustomer = statement<
+  { reference: string; is_test: boolean | null },
+  { organizationId: number; driver: string }
+>(
   'billing.findProviderCustomer',
-  'select reference from provider_customers where organization_id = :organizationId and driver = :driver',
+  'select reference, is_test from provider_customers where organization_id = :organizationId and driver = :driver',
 );
 const keepCustomer = statement<
   never,
-  { organizationId: number; driver: string; reference: string; now: Date }
+  { organizationId: number; driver: string; reference: string; isTest: boolean; now: Date }
 >(
   'billing.keepProviderCustomer',
-  `insert into provider_customers (organization_id, driver, reference, created_at)
-   values (:organizationId, :driver, :reference, :now) on conflict (organization_id, driver) do nothing`,
+  `insert into provider_customers (organization_id, driver, reference, is_test, created_at)
+   values (:organizationId, :driver, :reference, :isTest, :now) on conflict (organization_id, driver) do nothing`,
 );
 const organizationOf = statement<{ organization_id: number }, { driver: string; reference: string }>(
   'billing.organizationOfCustomer',
@@ -22,10 +25,10 @@ const organizationOf = statement<{ organization_id: number }, { driver: string; 
 
 const replaceCustomer = statement<
   never,
-  { organizationId: number; driver: string; reference: string; before: string }
+  { organizationId: number; driver: string; reference: string; isTest: boolean; before: string }
 >(
   'billing.replaceProviderCustomer',
-  `update provider_customers set reference = :reference
+  `update provider_customers set reference = :reference, is_test = :isTest
    where organization_id = :organizationId and driver = :driver and reference = :before`,
 );
 
@@ -45,20 +48,41 @@ export async function withCustomerAt<T>(
   } catch (error) {
     if (!(error instanceof PaymentError) || error.code !== 'customer_unknown') throw error;
   }
-  const reference = await openCustomer(ctx, payments, organizationId, before);
-  await ctx.db.run(replaceCustomer, { organizationId, driver: payments.kind, reference, before });
+  await makeAnew(ctx, payments, organizationId, before);
   return work(await customerAt(ctx, payments, organizationId));
 }
 
-/** Who an organization is at the provider; the first time it is made known there. Outside of a transaction. */
+async function makeAnew(
+  ctx: Context,
+  payments: Payments,
+  organizationId: number,
+  before: string,
+): Promise<void> {
+  const reference = await openCustomer(ctx, payments, organizationId, before);
+  const { kind: driver, isTest } = payments;
+  await ctx.db.run(replaceCustomer, { organizationId, driver, reference, isTest, before });
+}
+
+/**
+ * Who an organization is at the provider; the first time it is made known there, and anew once that is in earnest. Real customers do
+ * not become others under a key that is for tests. Outside of a transaction.
+ */
 export async function customerAt(ctx: Context, payments: Payments, organizationId: number): Promise<string> {
   const who = { organizationId, driver: payments.kind };
   const known = await ctx.db.maybe(findCustomer, who);
-  if (known !== null) return known.reference;
-  const reference = await openCustomer(ctx, payments, organizationId, null);
-  await ctx.db.run(keepCustomer, { ...who, reference, now: ctx.clock.now() });
+  if (known !== null && !isOfTests(payments, known)) return known.reference;
+  if (known !== null) await makeAnew(ctx, payments, organizationId, known.reference);
+  else {
+    const reference = await openCustomer(ctx, payments, organizationId, null);
+    await ctx.db.run(keepCustomer, { ...who, reference, isTest: payments.isTest, now: ctx.clock.now() });
+  }
   // Of two at once the first one counts.
   return (await ctx.db.one(findCustomer, who)).reference;
+}
+
+/** Whether somebody was made known in the provider's test mode, whose key is real now. */
+function isOfTests({ isTest }: Payments, known: { is_test: boolean | null }): boolean {
+  return known.is_test === true && !isTest;
 }
 
 /** `instead`: whom the provider knew before and has forgotten. */
@@ -78,33 +102,35 @@ async function openCustomer(
   return payments.openCustomer({ key, organizationId, name, email });
 }
 
+// What was tried out before the key was real says nothing of what is real.
+const isOfMode = '(p.is_test is not true or :isTest)';
 // Whose it is, and otherwise whoever was made known last: that a payout is missing, or what we never heard of, says so as well.
 const customerBehind = statement<
   { reference: string | null },
-  { driver: string; kind: string; reference: string }
+  { driver: string; isTest: boolean; kind: string; reference: string }
 >(
   'billing.customerBehind',
   `select coalesce(
      (select p.reference from charges c
-      join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver
+      join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver and ${isOfMode}
       where :kind = 'page' and c.driver = :driver and c.page_reference = :reference limit 1),
      (select p.reference from charges c
-      join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver
+      join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver and ${isOfMode}
       where :kind = 'payment' and c.driver = :driver and c.reference = :reference limit 1),
      (select p.reference from payment_methods m
-      join provider_customers p on p.organization_id = m.organization_id and p.driver = m.driver
+      join provider_customers p on p.organization_id = m.organization_id and p.driver = m.driver and ${isOfMode}
       where :kind = 'method' and m.driver = :driver and m.reference = :reference limit 1),
-     (select reference from provider_customers where driver = :driver order by created_at desc limit 1)) as reference
+     (select p.reference from provider_customers p where p.driver = :driver and ${isOfMode} order by p.created_at desc limit 1)) as reference
    from (values (1)) one`,
 );
 
 /** A customer who is known in the account in which that is; null where we never made one known. */
 export async function customerBehindOf(
   ctx: Context,
-  driver: string,
+  { kind: driver, isTest }: Payments,
   { kind, reference }: About,
 ): Promise<string | null> {
-  return (await ctx.db.one(customerBehind, { driver, kind, reference })).reference;
+  return (await ctx.db.one(customerBehind, { driver, isTest, kind, reference })).reference;
 }
 
 /**
@@ -112,10 +138,25 @@ export async function customerBehindOf(
  * that is another's, by a key that is wrong, and at ours it is all there. Outside of a transaction.
  */
 export async function requireOurAccount(ctx: Context, payments: Payments, about: About): Promise<void> {
-  const customer = await customerBehindOf(ctx, payments.kind, about);
+  const customer = await customerBehindOf(ctx, payments, about);
   if (customer === null || (await payments.knowsCustomer(customer))) return;
   const message = `the payment provider knows neither the ${about.kind} ${about.reference} nor a customer of ours: is the key of another account or mode?`;
   throw new PaymentError('provider_refused', message);
+}
+
+const ofTests = statement<{ reference: string }, { driver: string; reference: string }>(
+  'billing.customerOfTests',
+  'select reference from provider_customers where driver = :driver and reference = :reference and is_test',
+);
+
+/** Whether somebody was made known in the provider's test mode alone, and nothing of theirs is real. */
+export async function isCustomerOfTests(
+  ctx: Context,
+  payments: Payments,
+  reference: string,
+): Promise<boolean> {
+  if (payments.isTest) return false;
+  return (await ctx.db.maybe(ofTests, { driver: payments.kind, reference })) !== null;
 }
 
 /** Whose customer it is at the provider; null when none of ours. */

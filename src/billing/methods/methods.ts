@@ -11,7 +11,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import { customerBehindOf } from '../charges/customer.ts';
+import { customerBehindOf, isCustomerOfTests } from '../charges/customer.ts';
 import { linkOf } from '../charges/link.ts';
 import { providerOutages, requireProvider } from '../charges/provider.ts';
 import { paymentMethodChosen } from '../events.ts';
@@ -110,7 +110,9 @@ export async function removeOwnMethod(ctx: OrganizationContext, id: number) {
 /** Has the provider forget a customer whose organization was closed, with all methods. */
 export const forgetCustomer = job<{ reference: string }>(
   'billing.forgetCustomer',
-  ({ drivers, payload }) => drivers.payments.forgetCustomer(payload.reference),
+  async ({ ctx, drivers: { payments }, payload: { reference } }) => {
+    if (!(await isCustomerOfTests(ctx, payments, reference))) await payments.forgetCustomer(reference);
+  },
   { attempts: 12, outages: providerOutages },
 );
 
@@ -118,7 +120,7 @@ export const forgetCustomer = job<{ reference: string }>(
 export const forgetMethod = job<{ reference: string; customer?: string }>(
   'billing.forgetMethod',
   async ({ ctx, drivers: { payments }, payload: { reference, customer } }) => {
-    const whose = customer ?? (await customerBehindOf(ctx, payments.kind, { kind: 'method', reference }));
+    const whose = customer ?? (await customerBehindOf(ctx, payments, { kind: 'method', reference }));
     // Nobody was ever made known there, so nothing is saved either.
     if (whose !== null) await payments.forgetMethod(reference, whose);
   },

@@ -12,6 +12,8 @@
 export interface Payments {
   /** Which engine this is: `none`, `stripe`. */
   readonly kind: string;
+  /** Whether it moves no real money: what it knows of customers by now is nobody's card. */
+  readonly isTest: boolean;
   /** What it can; conformance holds it to this. */
   readonly capabilities: readonly PaymentsCapability[];
   /** The least that it takes in one payment, in the currency's minor unit; 1 where it names none. */

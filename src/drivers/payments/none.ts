@@ -10,6 +10,7 @@ export function noPayments(): Payments {
   const refuseLater = async () => refuse();
   return {
     kind: 'none',
+    isTest: false,
     capabilities: [],
     leastMinor: () => 1,
     openCustomer: refuseLater,

@@ -90,6 +90,7 @@ export function stripePayments(options: StripeOptions): Payments {
 
   return {
     kind: 'stripe',
+    isTest: !isLive,
     capabilities: ['pages', 'off_session', 'refunds'],
     leastMinor: stripeLeastMinor,
 
