@@ -5,6 +5,7 @@ import { startTestProduct, type TestProduct, until } from '../../../test/product
 import { settled, sql } from '../../../test/sql.ts';
 
 const hour = 3_600_000;
+const day = 24 * hour;
 const delaysMs = { keep: 0 };
 let product: TestProduct;
 let ids: number[];
@@ -27,6 +28,8 @@ const allOf = (...some: number[]) => some.sort((a, b) => a - b);
 
 beforeAll(async () => {
   product = await startTestProduct({ simulator: { delaysMs } });
+  // An hour later is the same night, whenever the tests run.
+  product.clock.travel(day - (product.clock.now().getTime() % day) + 12 * hour);
   ids = [];
   for (let number = 0; number < 6; number += 1) {
     const { serviceId } = await runningVps(product, product.customer);
@@ -134,7 +137,6 @@ describe('nightly backups', () => {
       product.customer.patch(`${vps}/settings`, { auto_backup: { enabled: true, hour: at, keep: 7 } });
     await sql(product, 'update machines set backup_enabled = service_id = $1', id);
     await move(0);
-    const day = 24 * hour;
     const untilMidnight = () => day - (product.clock.now().getTime() % day);
     product.clock.travel(untilMidnight() + hour / 12);
     await periodic();
