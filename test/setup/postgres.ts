@@ -29,6 +29,7 @@ const settings = {
   max_connections: '200',
   shared_buffers: '128MB',
   log_min_duration_statement: '-1',
+  plan_cache_mode: 'force_generic_plan',
 };
 
 let undo: () => Promise<void> = async () => undefined;
