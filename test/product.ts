@@ -144,12 +144,14 @@ export async function until<T>(
   check: (seen: T) => boolean,
   timeoutMs = 20_000,
 ): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
+  const began = Date.now();
   for (;;) {
     const seen = await ask();
     if (check(seen)) return seen;
-    if (Date.now() > deadline)
+    const waitedMs = Date.now() - began;
+    if (waitedMs > timeoutMs)
       throw new Error(`still not so after ${timeoutMs} ms: ${JSON.stringify(seen)?.slice(0, 2_000)}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    // The longer it takes the less often: whoever waits for minutes would take the time of what is waited for.
+    await new Promise((resolve) => setTimeout(resolve, Math.min(Math.max(waitedMs / 20, 25), 250)));
   }
 }
