@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client, patient } from '../../../test/client.ts';
 import { newCustomer, newStaff, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newHosting } from '../../../test/products.ts';
@@ -27,7 +28,7 @@ const cart = (couponcode: string, cycle = 'monthly', id = hosting) => ({
   products: [{ id, cycle, type: 'Hosting' }],
   couponcode,
 });
-const order = (person: Person, couponcode: string, cycle?: string, id?: number) =>
+const order = (person: Client, couponcode: string, cycle?: string, id?: number) =>
   person.post('/cart/checkout/invoice', cart(couponcode, cycle, id));
 const uses = async (id: number) => (await product.staff.get(`/staff/coupons/${id}`)).body.data.coupon.uses;
 
@@ -144,7 +145,8 @@ describe('a coupon', () => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, nth) => {
         const person = people[nth % people.length] ?? customer;
-        return order(person, code).then(({ status }) => ({ person, status }));
+        // A machine that has other work, too, sends those away who wait too long for their turn.
+        return order(patient(person), code).then(({ status }) => ({ person, status }));
       }),
     );
     const sold = answers.filter(({ status }) => status === 200);
