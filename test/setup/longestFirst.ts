@@ -17,6 +17,7 @@ const seconds: Record<string, number> = {
   'test/backup.test.ts': 47,
   'src/tickets/byMail/byMail.test.ts': 42,
   'web/account.test.ts': 40,
+  'web/longLists.test.ts': 40,
   'test/metrics.test.ts': 39,
   'test/restored.test.ts': 38,
   'test/outage.test.ts': 38,

@@ -2,6 +2,7 @@ import { Button, Center, Paper, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useText } from '../text/index.ts';
 import { Refusal } from './Refusal.tsx';
+import { manyRows, RowsOf } from './RowsOf.tsx';
 
 export interface Column<Item> {
   name: string;
@@ -22,7 +23,18 @@ interface ListProps<Item> {
   onRetry: () => void;
   /** Shown when there is nothing. */
   empty: ReactNode;
-  more?: { has: boolean; isLoading: boolean; load: () => void };
+  more?: More | undefined;
+}
+
+/** The rest of a list that is read page by page. */
+export interface More {
+  has: boolean;
+  isLoading: boolean;
+  /** Whether more may be read by itself: nothing is being read, and nothing failed. */
+  isIdle: boolean;
+  load: () => Promise<void>;
+  /** Reads what is in sight anew. */
+  again: () => void;
 }
 
 const waitingRows = [1, 2, 3, 4];
@@ -55,7 +67,14 @@ export function List<Item>({
     <Stack>
       {error ? <Refusal title={failed} error={error} onRetry={onRetry} /> : null}
       <Paper withBorder className="list">
-        <table className="rows" aria-label={label} aria-busy={items === undefined}>
+        <table
+          className="rows"
+          aria-label={label}
+          aria-busy={items === undefined}
+          data-many={(items !== undefined && items.length >= manyRows) || undefined}
+          // With its header; how many there are is known when the last ones were read.
+          aria-rowcount={items === undefined || more?.has ? -1 : items.length + 1}
+        >
           <thead>
             <tr>
               {columns.map(({ name, isNumber }) => (
@@ -65,36 +84,26 @@ export function List<Item>({
               ))}
             </tr>
           </thead>
-          <tbody>
-            {items === undefined
-              ? waitingRows.map((row) => (
-                  <tr key={row}>
-                    {columns.map(({ name }) => (
-                      <td key={name}>
-                        <div className="waiting" style={{ width: `${40 + ((row * 17) % 45)}%` }} />
-                      </td>
-                    ))}
-                  </tr>
-                ))
-              : items.map((item) => (
-                  <tr key={keyOf(item)}>
-                    {columns.map(({ name, isNumber, cell }, index) => (
-                      <td
-                        key={name}
-                        className={isNumber ? 'end' : undefined}
-                        data-name={index === 0 ? undefined : name}
-                      >
-                        {cell(item)}
-                      </td>
-                    ))}
-                  </tr>
-                ))}
-          </tbody>
+          {items === undefined ? (
+            <tbody>
+              {waitingRows.map((row) => (
+                <tr key={row}>
+                  {columns.map(({ name }) => (
+                    <td key={name}>
+                      <div className="waiting" style={{ width: `${40 + ((row * 17) % 45)}%` }} />
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          ) : (
+            <RowsOf items={items} keyOf={keyOf} columns={columns} more={more} />
+          )}
         </table>
       </Paper>
       {more?.has && (
         <Center>
-          <Button variant="default" loading={more.isLoading} onClick={more.load}>
+          <Button variant="default" loading={more.isLoading} onClick={() => void more.load()}>
             {t('app.more')}
           </Button>
         </Center>
