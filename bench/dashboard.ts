@@ -24,6 +24,8 @@ export interface DashboardOptions {
   /** Machines of the customer whose pages are opened. */
   services: number;
   builds: number;
+  /** Rows of the list that is scrolled from its top to its end. */
+  scrolled: number;
 }
 
 interface Shop {
@@ -31,6 +33,8 @@ interface Shop {
   access: Access;
 }
 
+/** In so many frames a long list is scrolled from its top to its end. */
+const framesDown = 600;
 /** So many rows a list shows at first. */
 const rows = 50;
 const host = 'aaa-measured.example.com';
@@ -80,6 +84,17 @@ export async function measureDashboard(shop: Shop, options: DashboardOptions): P
     await live(windows, { client, staff: staffClient }, options.changes),
     await palette(windows, options),
     await building(options.builds),
+    await scrolling(windows, options, () =>
+      fillServices(
+        access,
+        { id: customer.organization_id, userId: Number(owner?.user_id) },
+        {
+          count: options.scrolled - options.services,
+          firstServiceId: firstId + options.services,
+          product: products.hosting,
+        },
+      ),
+    ),
   ];
   await browser.close();
   return figures;
@@ -322,6 +337,78 @@ async function palette(windows: Windows, { searches, services }: DashboardOption
     amounts: `${took.length} times`,
     limit: 'it waits whether more is typed',
   };
+}
+
+/** Goes down the whole page in so many frames, and says how long each of them took. */
+const goDown = `(async () => {
+  scrollTo(0, 0);
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  for (let nth = 0; nth < 30; nth += 1) await frame();
+  const step = (document.documentElement.scrollHeight - innerHeight) / ${framesDown};
+  const took = [];
+  let before = await frame();
+  for (let nth = 1; nth <= ${framesDown}; nth += 1) {
+    scrollTo(0, nth * step);
+    const now = await frame();
+    took.push(now - before);
+    before = now;
+  }
+  return took;
+})()`;
+
+/** A list that is as long as this, scrolled down, and a page of the same height with nothing in it. */
+async function scrolling(
+  windows: Windows,
+  { rounds, scrolled }: DashboardOptions,
+  fill: () => Promise<unknown>,
+): Promise<Figure> {
+  await fill();
+  const p95 = (took: readonly number[]) =>
+    took.toSorted((one, other) => one - other)[Math.ceil(took.length * 0.95) - 1] ?? Number.NaN;
+  return inWindow(windows, async (page) => {
+    await openUntil(page, '/services', 'hasRows');
+    const began = nowMs();
+    const more = page.getByRole('button', { name: 'Show more' });
+    await more.click();
+    await page.locator('tbody tr').nth(60).waitFor();
+    await more.click();
+    await page.locator('tbody tr[data-index]').first().waitFor();
+    // The rest is read by scrolling, as people do.
+    await page.evaluate(`new Promise((resolve) => {
+      const look = () => {
+        scrollTo(0, document.documentElement.scrollHeight);
+        const count = Number(document.querySelector('table').getAttribute('aria-rowcount'));
+        if (count > 0) resolve(count);
+        else setTimeout(look, 10);
+      };
+      look();
+    })`);
+    const readS = (nowMs() - began) / 1_000;
+    const height = (await page.evaluate('document.documentElement.scrollHeight')) as number;
+    const empty = await page.context().newPage();
+    await empty.setContent(`<!doctype html><title>Empty</title><div style="height:${height}px"></div>`);
+    const pairs = await interleave(
+      rounds,
+      async () => {
+        await page.bringToFront();
+        return p95((await page.evaluate(goDown)) as number[]);
+      },
+      async () => {
+        await empty.bringToFront();
+        return p95((await empty.evaluate(goDown)) as number[]);
+      },
+    );
+    const [ours, theirs] = [pairs.map((pair) => pair.ours), pairs.map((pair) => pair.theirs)].map(spreadOf);
+    return {
+      name: `Dashboard: ${scrolled.toLocaleString('en')} rows scrolled in ${framesDown} frames, p95 frame`,
+      against: 'a page of the same height with nothing in it',
+      value: ratiosOf(pairs),
+      unit: 'ratio',
+      target: { atMost: 2 },
+      amounts: `${ours?.median.toFixed(1)} ms against ${theirs?.median.toFixed(1)}; read in ${readS.toFixed(0)} s`,
+      limit: 'each frame draws other rows',
+    };
+  });
 }
 
 async function building(builds: number): Promise<Figure> {

@@ -174,8 +174,15 @@ async function dashboard(): Promise<void> {
     measureDashboard(
       { house, access },
       quick
-        ? { rounds: 3, changes: 10, searches: 10, services: 10_000, builds: 1 }
-        : { rounds: roundsOr(15), changes: 100, searches: 100, services: 10_000, builds: 3 },
+        ? { rounds: 3, changes: 10, searches: 10, services: 10_000, builds: 1, scrolled: 20_000 }
+        : {
+            rounds: roundsOr(15),
+            changes: 100,
+            searches: 100,
+            services: 10_000,
+            builds: 3,
+            scrolled: 100_000,
+          },
     ),
   );
   await access.close();
