@@ -293,7 +293,7 @@ async function charge(shop: Shop, provider: ProviderReady, memory: Memory[]): Pr
   const left = () => numberOf(`jobs where state in ('ready', 'running') and name not like 'mail%'`);
   const paid = () => numberOf(`charges where state = 'paid'`);
   const [all, paidBefore] = [await left(), await paid()];
-  const payments = stripePayments(provider);
+  const payments = await stripePayments(provider);
   // As many connections as the product has.
   const db = connect(house.databaseUrl, {
     log: access.ctx.log,

@@ -37,7 +37,7 @@ const openers: { [Name in DriverName]: (world: World) => Promise<Opened<Name>> |
     close: async () => undefined,
   }),
   dns: ({ config, given }) => ({ driver: given?.dns ?? dnsOf(config), close: async () => undefined }),
-  payments: ({ config, given }) => closing(given?.payments ?? paymentsOf(config)),
+  payments: async ({ config, given }) => closing(given?.payments ?? (await paymentsOf(config))),
   files: ({ config, given }) =>
     given?.files === undefined ? filesOf(config) : { driver: given.files, close: async () => undefined },
   vat: ({ config, given }) => ({ driver: given?.vat ?? vatOf(config), close: async () => undefined }),
@@ -114,7 +114,7 @@ function dnsOf(config: Config): ReverseDns {
     : databaseDns();
 }
 
-function paymentsOf(config: Config): Payments {
+async function paymentsOf(config: Config): Promise<Payments> {
   if (config.payments === 'none') return noPayments();
   const { stripeSecretKey: secretKey, stripeWebhookSecret: webhookSecret, stripeApiUrl: url } = config;
   return stripePayments({ secretKey, webhookSecret, url });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ImapFlow } from 'imapflow';
+import type { ImapFlow } from 'imapflow';
 import { type MailIn, mailSizeAtMost, type Receiver } from './contract.ts';
 
 export interface MailboxOptions {
@@ -71,7 +71,7 @@ async function attend(
   isUp: () => void,
 ): Promise<void> {
   const { pollMs = 60_000, doneFolder } = options;
-  const client = open(options);
+  const client = await open(options);
   let broken: unknown = null;
   client.on('error', (error) => {
     broken = error;
@@ -178,7 +178,9 @@ async function wholeOf(client: Connection, uid: number): Promise<Readable | null
   return content ?? null;
 }
 
-function open({ url, ca, timeoutMs = 30_000 }: MailboxOptions): ImapFlow {
+async function open({ url, ca, timeoutMs = 30_000 }: MailboxOptions): Promise<ImapFlow> {
+  // Not at the top: a start without a mailbox need not read it.
+  const { ImapFlow } = await import('imapflow');
   const { protocol, hostname, port, username, password } = new URL(url);
   const secure = protocol === 'imaps:';
   const host = hostname.replaceAll(/^\[|\]$/g, '');

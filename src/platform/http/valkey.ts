@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createClient } from '@redis/client';
 import type { ProcessLog } from '../log.ts';
 
 export type ValkeyLog = Pick<ProcessLog, 'info' | 'warn'>;
@@ -33,6 +32,8 @@ const firstWithinMs = 1_000;
  * while it cannot be reached it is looked for every second.
  */
 export async function openValkey(url: string, log: ValkeyLog): Promise<Valkey> {
+  // Not at the top: a tenth of what a start loads, and most have no Valkey.
+  const { createClient } = await import('@redis/client');
   const client = createClient({
     url: url.replace(/^valkey/, 'redis'),
     RESP: 2,

@@ -9,9 +9,8 @@ import {
   type PaymentsUnderTest,
   type TestMethod,
 } from '../conformance.ts';
-import { stripePayments } from '../index.ts';
 import { fromStripe, toStripe } from './amounts.ts';
-import { stripeApiVersion } from './engine.ts';
+import { stripeApiVersion, stripePayments } from './engine.ts';
 
 const tokens: Record<TestMethod, string> = {
   good: 'pm_card_visa',
