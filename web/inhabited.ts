@@ -60,13 +60,27 @@ export async function inhabit(product: TestProduct): Promise<string[]> {
   return failed;
 }
 
+/** Tables of what people name. */
+const named = [
+  ...['organizations', 'products', 'api_keys', 'ssh_keys', 'ticket_canned_replies', 'passkeys'],
+  ...['address_pools', 'product_groups', 'images', 'vps_snapshots', 'bank_statements'],
+];
+
 async function lengthen(product: TestProduct): Promise<void> {
   const { host, words, email } = long;
   const [first, last] = long.person;
   await sql(product, 'update users set first_name = $1, last_name = $2', first, last);
   await sql(product, 'update users set email = id || $1 where staff_role is null', email);
-  for (const table of ['organizations', 'products', 'api_keys', 'ssh_keys', 'ticket_canned_replies'])
-    await sql(product, `update ${table} set name = $1 || ' ' || id`, words);
+  // Some must not be called the same.
+  for (const table of named)
+    await sql(product, `update ${table} set name = $1 || ' ' || left(md5(random()::text), 6)`, words);
+  await sql(product, 'update product_options set label = $1', words);
+  await sql(
+    product,
+    'update webhook_endpoints set description = $1, url = $2',
+    words,
+    `https://${host}/${host}`,
+  );
   await sql(product, 'update services set domain = id || $1', host);
   await sql(product, 'update tickets set subject = $1', words);
 }
