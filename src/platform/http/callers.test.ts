@@ -147,6 +147,17 @@ describe('limits', () => {
     await closeApi(limited.app);
   });
 
+  it('bound what somebody changes in an hour, where no class of its own does', async () => {
+    const limited = await startDemo({ env: { RATE_LIMITS: 'on' } });
+    const policy = async (method: string, path: string) =>
+      (await limited.call(method, path)).headers.get('ratelimit-policy');
+    expect(await policy('POST', '/api/dashboard/notes/poke')).toContain('"change";q=3600;w=3600');
+    expect(await policy('GET', notes)).not.toContain('change');
+    const asked = await limited.call('POST', '/api/dashboard/notes/poke');
+    expect(asked.headers.get('ratelimit')).toContain('"change";r=3598;');
+    await closeApi(limited.app);
+  });
+
   it('stop an address that keeps guessing keys from being looked at', async () => {
     const limited = await startDemo({ env: { RATE_LIMITS: 'on' } });
     for (let i = 0; i < generalLimits.refused.quota; i += 1) {

@@ -43,8 +43,9 @@ export function limitOf(name: LimitClass): Limit {
 }
 
 /** Classes by their limits; rooms add theirs. */
-// biome-ignore lint/suspicious/noEmptyInterface: rooms fill it
-export interface LimitCatalogue {}
+export interface LimitCatalogue {
+  change: Limit;
+}
 
 /** Classes a route can name with `limit`. */
 export type LimitClass = keyof LimitCatalogue & string;
@@ -59,6 +60,11 @@ export const generalLimits = limits({
   organization: { quota: 14_400, windowS: 60, per: 'organization' },
   /** Any request to an endpoint that asks for no credential. */
   public: { quota: 600, windowS: 60, per: 'ip' },
+  /**
+   * A change that has no class of its own. Each leaves an entry in the journal, which is kept: what one person has written in a
+   * day is bounded by this.
+   */
+  change: { quota: 3_600, windowS: 3_600, per: 'person' },
   /** Credentials that were refused: above this the address waits before its next one is looked at. */
   refused: { quota: 60, windowS: 60, per: 'ip' },
 });

@@ -114,7 +114,7 @@ export interface RouteOptions<
   caller?: 'when-given';
   /** The 401's code; checkout answers `unauthenticated`. */
   unauthorized?: 'unauthorized' | 'unauthenticated';
-  /** A stricter class of rate limits on top of the general one. */
+  /** A stricter class of rate limits on top of the general one; `change` for what customers change, unless it says otherwise. */
   limit?: LimitClass;
   /**
    * Public routes: whose budget counts instead of the address's, for who shows that it is theirs, such as a browser in which
@@ -341,7 +341,15 @@ function asRoute(
     handler,
     lock: options.lock as Route['lock'],
     guess: options.guess as Route['guess'],
+    ...limitFor(method, options),
   };
+}
+
+/** What customers change is limited by the hour as well, unless a class of its own says how. */
+function limitFor(method: Method, { auth, limit }: Loose): { limit?: LimitClass } {
+  if (limit !== undefined) return { limit };
+  const isCustomers = auth === 'account' || auth === 'organization';
+  return method !== 'GET' && isCustomers ? { limit: 'change' } : {};
 }
 
 /** Whether the header Idempotency-Key counts. */
