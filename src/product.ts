@@ -38,6 +38,7 @@ import {
   createLog,
   type Drivers,
   fail,
+  forgetUnsettled,
   openDictionary,
   openSeal,
   type PeriodicJob,
@@ -144,7 +145,8 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   warnOfMails(ctx, progress);
 
   undo.push(startTellingReaders(ctx));
-  if (config.role !== 'api') await settleRestore(ctx, vpsJobs, closeOldDoors);
+  if (config.role === 'api') await forgetUnsettled(ctx, endVisits);
+  else await settleRestore(ctx, vpsJobs, closeOldDoors);
   const { drivers, node, watch } = await openWorld(ctx, data, progress, parts, undo);
   const build = { version, commit: commitOf(join(import.meta.dirname, '..')), role: config.role };
   const registry = createRegistry(() => ctx.db.connections(), build);
@@ -186,9 +188,13 @@ type Whole = Context & { db: ReturnType<typeof connect>; log: ProcessLog };
 
 /** What was closed since the backup must not stand open again after a restore; of what stays open, people are told. */
 async function closeOldDoors(tx: TxContext): Promise<void> {
+  await endVisits(tx);
+  await tellKeyOwners(tx);
+}
+
+async function endVisits(tx: TxContext): Promise<void> {
   await forgetSignIns(tx);
   await expireInvitations(tx);
-  await tellKeyOwners(tx);
 }
 
 /** Says loudly when the ledger and the journal are only kept from being changed by their triggers. */

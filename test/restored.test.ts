@@ -291,3 +291,21 @@ it('a service that was to end when the backup was made runs on until staff says 
   );
   expect((await serviceOf(serviceId)).status).not.toBe('active');
 }, 240_000);
+
+it('a session that may have ended since the backup opens nothing in an API that starts before any worker', async () => {
+  const at = { databaseUrl: database.url };
+  const sessions = () => sql(at, 'select id from sessions');
+  await sql(
+    at,
+    `insert into sessions (id, user_id, hash, half, strong, method, proven_at, last_seen_at, expires_at, created_at)
+     select 4242, id, sha256('4242'::bytea), false, false, 'password', now(), now(), now() + interval '1 day', now()
+     from users order by id limit 1`,
+  );
+  const [backup = ''] = (await command('backup', '--quick')).split(' ', 1);
+  await product.end('SIGTERM');
+  await command('restore', backup, '--replace');
+  expect(await sessions()).toHaveLength(1);
+  product = await startChild(dir, { DATABASE_URL: database.url, HYPERVISOR: 'simulator', ROLE: 'api' });
+  expect(await sessions()).toEqual([]);
+  expect(await sql(at, 'select id from restores where settled_at is null')).toHaveLength(1);
+}, 120_000);

@@ -79,6 +79,12 @@ export {
 export type { Happened, Reaction, Reactions } from './reactions.ts';
 export { rehearse } from './rehearse.ts';
 export { requireOwn, requireRow } from './require.ts';
-export { findHeldRestore, findLastRestore, releaseRestore, settleRestore } from './restores.ts';
+export {
+  findHeldRestore,
+  findLastRestore,
+  forgetUnsettled,
+  releaseRestore,
+  settleRestore,
+} from './restores.ts';
 export { createSeal, readSecretKey, type Seal } from './seal.ts';
 export * from './texts/index.ts';

@@ -83,6 +83,14 @@ export async function settleRestore(
   }
 }
 
+/**
+ * In a process that settles nothing, before it answers anybody: what was closed since the backup must not stand open until a worker
+ * comes.
+ */
+export async function forgetUnsettled(ctx: Context, forget: (tx: TxContext) => Promise<void>): Promise<void> {
+  if ((await ctx.db.maybe(unsettled)) !== null) await transaction(ctx, 'restores.forget', forget);
+}
+
 /** Says whether it did: false while another worker is at it, whose jobs of after that are not to be held. */
 function settleUnlessAnother(
   ctx: Context,
