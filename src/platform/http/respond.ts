@@ -6,6 +6,7 @@ import type { Api } from './apiParts.ts';
 import { bytesOf } from './bytes.ts';
 import { etagOf, etagWithout, matchesTag } from './etag.ts';
 import { checkIdempotencyKey, once } from './idempotency.ts';
+import { networkOf } from './layers.ts';
 import type { Guesser } from './limiter.ts';
 import type { LimitHeaders } from './limits.ts';
 import type { Principal } from './principal.ts';
@@ -13,7 +14,7 @@ import { contextFor } from './requestContext.ts';
 import type { ResponseCheck } from './responses.ts';
 import { isRepeatable, type Req, type Route } from './route.ts';
 import { tryOut } from './tryOut.ts';
-import type { Leave, Turns, Writers } from './turns.ts';
+import type { Turns, Writers } from './turns.ts';
 import { compileValidator } from './validate.ts';
 
 export type AnyReq = Req<unknown, unknown, unknown>;
@@ -79,7 +80,9 @@ export function compileRespond(
     return asking.then(() => answerNow(request, reply, asNow()));
   };
   const guarded = route.guess === undefined ? answer : countingGuesses(api, route, route.guess, answer);
-  const waiting = inTurn(api.writers, guarded);
+  // Who is not known, and may ask what a cart would cost, changes nothing by it.
+  const asking = route.caller === 'when-given' ? inLine(api.readers, guarded) : guarded;
+  const waiting = inTurn(api.writers, guarded, asking);
   if (isHeavy(route)) return waiting;
   const reading = isReading(route) ? inLine(api.readers, guarded) : guarded;
   // What is tried out holds a connection, whatever it asks for.
@@ -145,9 +148,8 @@ function isReading({ method, drivers = [] }: Route): boolean {
 
 function inLine(readers: Turns, answer: Respond): Respond {
   return async (request, reply, req) => {
-    const { caller } = request;
-    if (caller === null) return answer(request, reply, req);
-    const key = `u${caller.principal.actor.userId}`;
+    const { caller, address } = request;
+    const key = caller === null ? networkOf(address) : `u${caller.principal.actor.userId}`;
     // Nearly every read has its turn at once, without a promise.
     const leave = readers.takeNow(key) ?? (await readers.take(key));
     try {
@@ -158,15 +160,15 @@ function inLine(readers: Turns, answer: Respond): Respond {
   };
 }
 
-function inTurn(writers: Writers, answer: Respond): Respond {
+function inTurn(writers: Writers, answer: Respond, toStrangers: Respond): Respond {
   return async (request, reply, req) => {
     const { caller } = request;
-    let leave: Leave | null = null;
-    if (caller !== null) leave = await writers.begin(caller.principal.actor.userId, caller.organizationId);
+    if (caller === null) return toStrangers(request, reply, req);
+    const leave = await writers.begin(caller.principal.actor.userId, caller.organizationId);
     try {
       return await answer(request, reply, req);
     } finally {
-      leave?.();
+      leave();
     }
   };
 }

@@ -70,7 +70,7 @@ function waitIn(line: Line, waitMs: number, tooLong: () => Error): Promise<void>
 const readsWaitMs = 10_000;
 
 /**
- * Lets nobody's reads take more than half of the connections to the database, so that whoever asks for a thousand things at
+ * Lets nobody's reads, nor those of strangers at one address, take more than half of the connections to the database, so that whoever asks for a thousand things at
  * once waits for them alone. `rate_limited` for who sends more than is answered in time.
  */
 export function createReaders(connections: number): Turns {
