@@ -21,13 +21,19 @@ export interface Child {
 
 const root = path.join(import.meta.dirname, '..');
 
+/**
+ * What Node is told to run the product. What a start makes is mostly kept: with more room for what is new it is not copied from
+ * one small half of it to the other again and again, a seventh of the time.
+ */
+export const productArgv: readonly string[] = ['--min-semi-space-size=16', path.join(root, 'src/main.ts')];
+
 /** Starts `src/main.ts` on a port of its own and waits until it says that it is ready. */
 export async function startChild(
   dataDir: string,
   env: Record<string, string> = {},
   timeoutMs = 120_000,
 ): Promise<Child> {
-  const child: ChildProcess = spawn(process.execPath, [path.join(root, 'src/main.ts')], {
+  const child: ChildProcess = spawn(process.execPath, productArgv, {
     cwd: root,
     env: {
       ...process.env,

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runCommand, UsageError } from '../src/commands/index.ts';
 import { readConfig } from '../src/config.ts';
 import { createSeal, readSecretKey } from '../src/platform/seal.ts';
-import { type Child, startChild } from './child.ts';
+import { type Child, productArgv, startChild } from './child.ts';
 import { apiClient } from './client.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { removeDataDir } from './dataDir.ts';
@@ -17,8 +17,6 @@ import { contents, sql } from './sql.ts';
 
 // Each start is a process of its own, and some tests have several, one after another.
 vi.setConfig({ testTimeout: 180_000 });
-
-const main = path.join(import.meta.dirname, '../src/main.ts');
 
 let database: TestDatabase;
 const dirs: string[] = [];
@@ -60,7 +58,7 @@ async function run(dir: string, args: string[], env: Record<string, string> = {}
     env: { ...process.env, PORT: '0', HOST: '127.0.0.1', ...environment(dir, env) },
     timeout: 60_000,
   };
-  return promisify(execFile)(process.execPath, [main, ...args], options).then(
+  return promisify(execFile)(process.execPath, [...productArgv, ...args], options).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => error,
   );

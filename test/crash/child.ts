@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { productArgv } from '../child.ts';
 
 /** The product as its user starts it, in a process of its own. */
 export interface ProductChild {
@@ -14,7 +14,6 @@ export interface ProductChild {
   kill(signal?: NodeJS.Signals): void;
 }
 
-const main = path.join(import.meta.dirname, '../../src/main.ts');
 const compileCache = process.env.NODE_COMPILE_CACHE;
 const alive = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -23,7 +22,7 @@ process.on('exit', () => {
 
 /** Starts `node src/main.ts` with nothing of our environment but what is named. */
 export function startProductChild(env: Record<string, string>): ProductChild {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, productArgv, {
     cwd: '/',
     env: {
       PATH: process.env.PATH ?? '',
