@@ -27,6 +27,7 @@ export function ManyRows<Item>({ items, keyOf, columns, more, body }: ManyRowsPr
   const [address] = useState(() => window.location.href);
   const [known] = useState(() => heights.get(address) ?? measured(body.current, items, keyOf));
   const before = useRef(0);
+  const isFar = useRef(false);
   const [usual] = useState(() => middleOf(known.map(({ size }) => size)) ?? usualHeight);
   const virtual = useWindowVirtualizer({
     initialMeasurementsCache: known,
@@ -43,9 +44,10 @@ export function ManyRows<Item>({ items, keyOf, columns, more, body }: ManyRowsPr
       [items, keyOf],
     ),
     rangeExtractor: (range: Range) => {
-      // Who goes further than a screen at once sees none of what is beyond it: that is drawn when they stop.
-      const isFar = Math.abs(range.startIndex - before.current) > range.endIndex - range.startIndex;
-      const shown = defaultRangeExtractor(isFar ? { ...range, overscan: 0 } : range);
+      // Who goes further than a screen at once sees none of what is beyond it: that is drawn when they stop, and what they
+      // went past is not measured.
+      isFar.current = Math.abs(range.startIndex - before.current) > range.endIndex - range.startIndex;
+      const shown = defaultRangeExtractor(isFar.current ? { ...range, overscan: 0 } : range);
       // Whoever scrolls away from what has the focus finds it again by the next key.
       return focused === null || focused >= items.length || shown.includes(focused)
         ? shown
@@ -70,6 +72,7 @@ export function ManyRows<Item>({ items, keyOf, columns, more, body }: ManyRowsPr
   }, []);
   useSteadyColumns(body, columns.length, virtual.scrollRect?.width);
   const drawn = virtual.getVirtualItems();
+  const measure = isFar.current ? undefined : virtual.measureElement;
   const [first, last] = [virtual.range?.startIndex ?? 0, virtual.range?.endIndex ?? 0];
   const list = useRef({});
   useEffect(() => {
@@ -112,7 +115,7 @@ export function ManyRows<Item>({ items, keyOf, columns, more, body }: ManyRowsPr
         return (
           <Fragment key={key}>
             {gap}
-            <tr ref={virtual.measureElement} data-index={index} aria-rowindex={index + 2}>
+            <tr ref={measure} data-index={index} aria-rowindex={index + 2}>
               <Cells item={item} columns={columns} />
             </tr>
           </Fragment>
