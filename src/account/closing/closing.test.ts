@@ -6,6 +6,7 @@ import { newCustomer, newMember, newStaff, type Person, signedIn } from '../../.
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { contents, settled, settledContents, sql } from '../../../test/sql.ts';
 import { allPersonal } from '../../api.ts';
+import { allPeriodicJobs } from '../../worker.ts';
 
 const changes = watchChanges();
 
@@ -257,8 +258,8 @@ describe('an account', () => {
     );
     await sql(product, `update memberships set role = 'viewer' where user_id = $1`, shared.userId);
     const here = await signedIn(product, person);
-    // A test before this one went on by days, and what they bring comes by itself at some time within a minute.
-    for (const name of ['billing.expire', 'services.calendar', 'billing.earn']) await product.periodic(name);
+    // A test before this one went on by days, and what they bring comes by itself at some time: addresses have rested, say.
+    for (const { name } of allPeriodicJobs) await product.periodic(name);
     const before = await settledContents(product);
     const refused = await here.post(close);
     expect(face(refused)).toEqual([409, 'account_in_use']);
