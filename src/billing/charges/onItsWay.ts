@@ -3,26 +3,42 @@ import { type Context, statement } from '../../platform/index.ts';
 /** A debit has an answer after three weeks at most, holidays and all. */
 const mostDaysOnItsWay = 30;
 
-/** SQL for since when the newest payment of an invoice is on its way that the provider has not answered for; null for none. */
-export const comingSince = (invoice: string) =>
-  `(select max(coalesce(c.pending_at, c.created_at)) from charges c where c.invoice_id = ${invoice} and c.state = 'pending')`;
+/** A payment that the provider has not answered for, and since when it is on its way. */
+export interface Coming {
+  driver: string;
+  since: string;
+}
 
-const coming = statement<{ since: Date | null }, { invoiceId: number }>(
+/**
+ * SQL for the newest payment of an invoice that is on its way; null for none. After one that came back it is nothing to rely on: no
+ * service and no order waits for the next (see {@link isOnItsWay}), so its customer may pay in another way before they lose them.
+ */
+export const comingOf = (invoice: string) =>
+  `(select jsonb_build_object('driver', c.driver, 'since', coalesce(c.pending_at, c.created_at)) from charges c
+    where c.invoice_id = ${invoice} and c.state = 'pending' and not exists (select 1 from charges b
+      where b.invoice_id = c.invoice_id and b.state = 'failed' and b.pending_at is not null)
+    order by c.id desc limit 1)`;
+
+const coming = statement<{ coming: Coming | null }, { invoiceId: number }>(
   'billing.paymentComing',
-  `select ${comingSince(':invoiceId::bigint')} as since`,
+  `select ${comingOf(':invoiceId::bigint')} as coming`,
 );
 
 /**
  * Whether a payment, such as a debit, is on its way, so that the customer should neither pay a second time nor give up what they have
- * paid for. Nothing is waited for longer than a bank takes.
+ * paid for. Nothing is waited for longer than a bank takes, and nothing is heard of a provider that is not ours any more.
  */
-export function isComing(since: Date | null, now: Date): boolean {
-  return since !== null && now.getTime() - since.getTime() < mostDaysOnItsWay * 86_400_000;
+export function isComing(
+  { config, clock }: Pick<Context, 'config' | 'clock'>,
+  coming: Coming | null,
+): boolean {
+  if (coming === null || coming.driver !== config.payments) return false;
+  return clock.now().getTime() - Date.parse(coming.since) < mostDaysOnItsWay * 86_400_000;
 }
 
 /** The same of one invoice, whose row is locked where something hangs on it. */
 export async function isPaymentComing(ctx: Context, invoiceId: number): Promise<boolean> {
-  return isComing((await ctx.db.one(coming, { invoiceId })).since, ctx.clock.now());
+  return isComing(ctx, (await ctx.db.one(coming, { invoiceId })).coming);
 }
 
 /**

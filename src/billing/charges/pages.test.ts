@@ -421,6 +421,14 @@ describe('an order that waits for a debit', () => {
     await until(row, ([charge]) => charge?.state === 'failed');
     expect(can((await who.get(`/dashboard/invoices/${id}`)).body.data)).toEqual([true, true]);
     expect((await paid.follow((await pay(id)).redirect_url)).location).toContain(paid.stripe.url);
+    // For the next debit nothing waits any more, so its customer need not wait either.
+    const next = await pay(id);
+    await paid.click(next.redirect_url, { number: ibans.fails });
+    const nextRow = () =>
+      sql<{ state: string }>(paid.product, 'select state from charges where id = $1', next.charge.id);
+    await until(nextRow, ([charge]) => charge?.state === 'pending');
+    expect(can((await who.get(`/dashboard/invoices/${id}`)).body.data)).toEqual([true, true]);
+    expect((await paid.follow((await pay(id)).redirect_url)).location).toContain(paid.stripe.url);
     expect((await cancel()).status).toBe(200);
   });
 

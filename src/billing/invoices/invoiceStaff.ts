@@ -44,11 +44,10 @@ export async function listInvoicesForStaff(ctx: Context, query: ListRequest & In
     organizationId === undefined
       ? await everyInvoice(ctx, query, { status })
       : await ofOrganization(ctx, query, { status, organizationId });
-  const now = ctx.clock.now();
-  const shown = rows.map((row) => viewInvoiceForStaff(row, now));
+  const shown = rows.map((row) => viewInvoiceForStaff(ctx, row));
   return listData('invoices', shown, at);
 }
 
 export async function readInvoiceForStaff(ctx: Context, id: number) {
-  return { invoice: viewInvoiceForStaff(await requireRow(ctx, invoiceForStaff, { id }), ctx.clock.now()) };
+  return { invoice: viewInvoiceForStaff(ctx, await requireRow(ctx, invoiceForStaff, { id })) };
 }

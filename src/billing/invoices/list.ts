@@ -30,11 +30,10 @@ export async function listInvoices(
   const { organizationId } = ctx;
   const hidesCancelled = (prefers.hidesCancelled === true && query.status === undefined) || undefined;
   const { rows, at } = await invoices(ctx, query, { organizationId, status: query.status, hidesCancelled });
-  const now = ctx.clock.now();
   return {
     ...listData(
       'invoices',
-      rows.map((row) => viewInvoice(row, now)),
+      rows.map((row) => viewInvoice(ctx, row)),
       at,
     ),
     ...(await creditSummary(ctx)),

@@ -8,7 +8,7 @@ import {
   statement,
 } from '../../platform/index.ts';
 import { type Charge, viewCharge } from '../charges/charge.ts';
-import { comingSince, isComing } from '../charges/onItsWay.ts';
+import { type Coming, comingOf, isComing } from '../charges/onItsWay.ts';
 import { referenceOf } from '../documents/reference.ts';
 import { listCredit } from '../ledger/ledger.ts';
 import { paymentWays } from '../payments/ways.ts';
@@ -75,8 +75,8 @@ export interface InvoiceRow {
     Charge,
     'id' | 'amount_minor' | 'currency' | 'state' | 'decline_message' | 'needs_customer'
   > | null;
-  /** Since when a payment is on its way. */
-  coming_since: Date | null;
+  /** A payment that is on its way. */
+  coming: Coming | null;
 }
 
 export const invoiceColumns = `
@@ -92,7 +92,7 @@ export const invoiceColumns = `
          'decline_message', c.decline_message, 'needs_customer', c.needs_customer)
        from charges c where c.invoice_id = t.id and (c.means = 'saved' or c.state not in ('open', 'over'))
        order by c.created_at desc, c.id desc limit 1) as charge,
-    ${comingSince('t.id')} as coming_since`;
+    ${comingOf('t.id')} as coming`;
 
 export const selectInvoice = `select ${invoiceColumns} from invoices t`;
 
@@ -119,20 +119,20 @@ const invoiceById = statement<InvoiceRow, { id: number }>(
 /** An invoice by its id, whoever owns it. */
 export async function readInvoice(ctx: Context, id: number) {
   const row = await requireRow(ctx, invoiceById, { id });
-  return { invoice: viewInvoice(row, ctx.clock.now()) };
+  return { invoice: viewInvoice(ctx, row) };
 }
 
 /** An invoice of the caller's organization, and how it may be paid; `forbidden` when it is another's. */
 export async function readOwnInvoice(ctx: OrganizationContext, id: number) {
   const row = await requireOwn(ctx, invoiceById, { id });
   return {
-    invoice: viewInvoice(row, ctx.clock.now()),
+    invoice: viewInvoice(ctx, row),
     payment_ways: await paymentWays(ctx, row),
   };
 }
 
 /** An invoice as the wire shows it (contract §8). */
-export function viewInvoice(row: InvoiceRow, now: Date) {
+export function viewInvoice(ctx: Context, row: InvoiceRow) {
   const money = (minor: number) => formatMoney(minor, row.currency);
   return {
     id: row.id,
@@ -154,7 +154,7 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
     tax_included: row.tax_included,
     tax_reason: row.tax_reason,
     status: row.status,
-    overdue: row.status === 'unpaid' && row.expires_at <= now,
+    overdue: row.status === 'unpaid' && row.expires_at <= ctx.clock.now(),
     paid_with_credit: money(row.paid_with_credit_minor),
     amount_paid: money(row.paid_minor),
     amount_due: money(dueOf(row)),
@@ -177,7 +177,7 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
       setup_fee: money(item.setup_fee_minor),
       discount: money(item.discount_minor),
     })),
-    actions: actionsOf({ ...row, isComing: isComing(row.coming_since, now) }),
+    actions: actionsOf({ ...row, isComing: isComing(ctx, row.coming) }),
     payments: row.payments.map((payment) => ({
       id: payment.id,
       method: payment.method,
@@ -190,9 +190,9 @@ export function viewInvoice(row: InvoiceRow, now: Date) {
   };
 }
 
-export function viewInvoiceForStaff({ organization_name: name, ...row }: StaffInvoiceRow, now: Date) {
+export function viewInvoiceForStaff(ctx: Context, { organization_name: name, ...row }: StaffInvoiceRow) {
   return {
-    ...viewInvoice(row, now),
+    ...viewInvoice(ctx, row),
     tax_consumer: row.tax_consumer,
     tax_proof: row.tax_proof,
     tax_awaits: row.tax_awaits,

@@ -2,7 +2,7 @@ import { formatMoney, type OrganizationContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { readableCredit } from '../charges/held.ts';
 import { leastByProvider, reasonAgainstLittle } from '../charges/least.ts';
-import { isComing } from '../charges/onItsWay.ts';
+import { type Coming, isComing } from '../charges/onItsWay.ts';
 import { company } from '../documents/company.ts';
 import type { InvoiceKind } from '../invoices/kind.ts';
 import { dueOf } from '../invoices/payable.ts';
@@ -28,7 +28,7 @@ interface Owed {
   currency: string;
   total_minor: number;
   paid_minor: number;
-  coming_since: Date | null;
+  coming: Coming | null;
 }
 
 /** Where to transfer to. */
@@ -97,7 +97,7 @@ export async function paymentWays(ctx: OrganizationContext, invoice: Owed) {
       payable ??
         (provider === null
           ? noProvider
-          : isComing(invoice.coming_since, ctx.clock.now())
+          : isComing(ctx, invoice.coming)
             ? comingRefusal
             : reasonAgainstLittle(dueMinor, leastByProvider(ctx, currency), currency)),
       dueMinor,
