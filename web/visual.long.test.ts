@@ -90,6 +90,8 @@ beforeAll(async () => {
   await runningVps(bed.product, customer, { domain: 'mail.example.com' });
   await orderVps(bed.product, customer, { domain: 'new.example.com' });
   await newInvoice(bed.product, customer);
+  // Without a name it shows its number, and how wide that is decides where columns stand.
+  await sql(bed.product, "update services set domain = 'shop.example.com' where domain is null");
   for (const subject of ['The network is slow', 'A question about my invoice'])
     await customer.post('/dashboard/tickets/create', {
       ...{ subject, department: 'support', priority: 'high', message: 'Hello' },
