@@ -4,7 +4,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const built = path.join(import.meta.dirname, '../dist/dashboard');
-const read = (file: string) => readFileSync(path.join(built, file), 'utf8');
+export const read = (file: string) => readFileSync(path.join(built, file), 'utf8');
 const scriptsThere = () =>
   readdirSync(path.join(built, 'assets'))
     .filter((file) => file.endsWith('.js'))

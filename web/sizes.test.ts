@@ -1,6 +1,6 @@
 /** What a browser loads before anybody sees a page, and what each page brings. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { chunks, kilobytes, loadedFirst, longestWords } from './built.ts';
+import { chunks, kilobytes, loadedFirst, longestWords, read } from './built.ts';
 import { type Bed, openBed, signIn } from './testbed.ts';
 
 let bed: Bed;
@@ -20,6 +20,10 @@ it('is at most 260 kB of scripts and 45 kB of styles', () => {
   expect([...scripts].filter((file) => /\/(en|de)-/.test(file))).toEqual([]);
   expect(kilobytes([...scripts, ...words]), [...scripts].join(' ')).toBeLessThanOrEqual(260);
   expect(kilobytes(styles)).toBeLessThanOrEqual(45);
+});
+
+it('is read by browsers of some years ago: what they cannot parse, they load nothing of', () => {
+  for (const file of loadedFirst().scripts) expect(read(file), file).not.toMatch(/\(\?<[=!]/);
 });
 
 it('is at most 40 kB for each page, but for terminal, screen and charts', () => {

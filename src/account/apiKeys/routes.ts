@@ -100,6 +100,7 @@ export function apiKeyRoutes(scopes: readonly string[]): RouteGroup {
       '/:id',
       {
         ...endangering,
+        limit: 'revoke',
         operation: 'revokeApiKey',
         summary: 'Revoke API key',
         description: 'Ends a key of yours at once.',

@@ -189,7 +189,7 @@ describe('an export', () => {
     const reader = slow.body?.getReader();
     await reader?.read();
     const again = await person.get(path);
-    expect(face(again)).toEqual([429, 'rate_limited']);
+    expect(again && face(again)).toEqual([429, 'rate_limited']);
     expect(again.body.message).toContain('already');
     expect((await other.get(path)).status).toBe(200);
     product.clock.travel(31 * 60_000);
@@ -225,6 +225,16 @@ describe('an export', () => {
     const person = await newCustomer(product);
     expect(face(await person.get(path))).toEqual([429, 'rate_limited']);
     product.clock.travel(10 * 60_000);
+    // Whoever has one under way is refused, and nobody's is ended for that.
+    const again = await slow[0]?.get(path);
+    expect(again && face(again)).toEqual([429, 'rate_limited']);
+    const [held] = await sql(
+      product,
+      `select count(*)::int as locks from pg_locks where locktype = 'advisory' and objsubid = 1
+         and ((classid::bigint << 32) | objid::bigint) = any($1::bigint[])`,
+      slow.map(({ userId }) => -userId),
+    );
+    expect(held).toEqual({ locks: 2 });
     expect((await person.get(path)).status).toBe(200);
     const ends = await Promise.allSettled(
       taking.map(async (reader) => {

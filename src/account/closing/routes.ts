@@ -42,6 +42,7 @@ export function closingRoutes(rooms: readonly PersonalRoom[], upstairs: Upstairs
         ...own,
         area: 'all',
         fresh: true,
+        limit: 'revoke',
         operation: 'closeAccount',
         summary: 'Close account',
         description:

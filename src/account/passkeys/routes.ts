@@ -103,6 +103,7 @@ export const passkeyRoutes = routes('/dashboard/account/passkeys', group, (route
     {
       ...own,
       fresh: true,
+      limit: 'revoke',
       operation: 'removePasskey',
       summary: 'Remove passkey',
       description:

@@ -33,6 +33,7 @@ export const sessionRoutes = routes('/dashboard/account', group, (route) => {
     '/sessions',
     {
       ...own,
+      limit: 'revoke',
       operation: 'endOtherSessions',
       summary: 'End all other sessions',
       description: 'All but the one that asks; asked for with an API key, all of them.',
@@ -63,6 +64,7 @@ export const sessionRoutes = routes('/dashboard/account', group, (route) => {
     '/sessions/:id',
     {
       ...own,
+      limit: 'revoke',
       operation: 'endSession',
       summary: 'End session',
       description: 'Ends one session of your account at once, also the one that asks.',

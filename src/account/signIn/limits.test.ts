@@ -106,3 +106,16 @@ it('whoever has a whole /48 is counted by that as well, as sixteen who have a /6
   expect(statuses.filter((status) => status === 429)).toHaveLength(5);
   expect((await forget(from('a2', 1))).status).toBe(200); // the neighbour's
 });
+
+it('whoever has changed all that an hour allows still takes away what changed it', async () => {
+  const person = await newCustomer(limited);
+  const here = await signedIn(limited, person);
+  const policyOf = (answer: { headers: Headers }) => answer.headers.get('ratelimit-policy');
+  const renamed = await here.patch('/dashboard/account', { first_name: 'Ada' });
+  expect(policyOf(renamed)).toContain('"change"');
+  for (const path of ['/dashboard/account/api-keys/1', '/dashboard/account/sessions/1']) {
+    const policy = policyOf(await here.delete(path));
+    expect(policy).toContain('"revoke"');
+    expect(policy).not.toContain('"change"');
+  }
+});

@@ -120,6 +120,7 @@ export const authRoutes: RouteGroup = routes('/auth', group, (route) => {
     '/logout',
     {
       ...signedIn,
+      limit: 'revoke',
       operation: 'logOut',
       summary: 'Sign out',
       description: 'Ends the session that asks.',

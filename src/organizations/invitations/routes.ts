@@ -63,6 +63,7 @@ export const invitationRoutes = routes('/dashboard', group, (route) => {
     '/organizations/:id/invitations/:invitation_id',
     {
       ...manages,
+      limit: 'revoke',
       operation: 'withdrawInvitation',
       summary: 'Withdraw invitation',
       description: 'Its link is good no more.',

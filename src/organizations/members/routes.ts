@@ -47,6 +47,7 @@ export const memberRoutes = routes('/dashboard/organizations', group, (route) =>
       auth: 'organization',
       permission: 'members.manage',
       personal: true,
+      limit: 'revoke',
       operation: 'updateOrganizationMember',
       summary: 'Change the role of a member',
       description:
@@ -69,6 +70,7 @@ export const memberRoutes = routes('/dashboard/organizations', group, (route) =>
       auth: 'organization',
       permission: 'members.read',
       personal: true,
+      limit: 'revoke',
       operation: 'removeOrganizationMember',
       summary: 'Remove a member, or leave',
       description:

@@ -45,6 +45,7 @@ export function limitOf(name: LimitClass): Limit {
 /** Classes by their limits; rooms add theirs. */
 export interface LimitCatalogue {
   change: Limit;
+  revoke: Limit;
 }
 
 /** Classes a route can name with `limit`. */
@@ -65,6 +66,8 @@ export const generalLimits = limits({
    * day is bounded by this.
    */
   change: { quota: 3_600, windowS: 3_600, per: 'person' },
+  /** What takes somebody's way in away, such as a key: a key that runs wild, or was stolen, keeps nobody from revoking it. */
+  revoke: { quota: 600, windowS: 3_600, per: 'credential' },
   /** Credentials that were refused: above this the address waits before its next one is looked at. */
   refused: { quota: 60, windowS: 60, per: 'ip' },
 });

@@ -7,7 +7,8 @@ const fits = 15;
 export function Breaks({ name }: { name: string }) {
   if (name.length <= fits) return name;
   let at = 0;
-  return name.split(/(?<=[.@_-])(?=\w)/).map((part) => {
+  // No lookbehind: a Safari that has none would load nothing of the file.
+  return (name.match(/[^.@_-]*[.@_-]+(?=\w)|.+$/g) ?? [name]).map((part) => {
     at += part.length;
     return (
       <Fragment key={at}>

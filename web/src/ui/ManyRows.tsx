@@ -4,7 +4,16 @@ import {
   useWindowVirtualizer,
   type VirtualItem,
 } from '@tanstack/react-virtual';
-import { Fragment, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  Fragment,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { isOld, lookAt } from '../data/sight.ts';
 import { Cells, type RowsOfProps } from './RowsOf.tsx';
 
@@ -23,7 +32,11 @@ const heights = new Map<string, VirtualItem[]>();
 /** The rows of a long list: those that are in sight or have the focus, and gaps as high as the others. */
 export function ManyRows<Item>({ items, keyOf, columns, more, body }: ManyRowsProps<Item>) {
   const [top, setTop] = useState(0);
-  const [focused, setFocused] = useState<number | null>(null);
+  const [focusedKey, setFocused] = useState<string | number | null>(null);
+  const focused = useMemo(
+    () => (focusedKey === null ? -1 : items.findIndex((item) => keyOf(item) === focusedKey)),
+    [items, keyOf, focusedKey],
+  );
   const [address] = useState(() => window.location.href);
   const [known] = useState(() => heights.get(address) ?? measured(body.current, items, keyOf));
   const before = useRef(0);
@@ -49,7 +62,7 @@ export function ManyRows<Item>({ items, keyOf, columns, more, body }: ManyRowsPr
       isFar.current = Math.abs(range.startIndex - before.current) > range.endIndex - range.startIndex;
       const shown = defaultRangeExtractor(isFar.current ? { ...range, overscan: 0 } : range);
       // Whoever scrolls away from what has the focus finds it again by the next key.
-      return focused === null || focused >= items.length || shown.includes(focused)
+      return focused < 0 || shown.includes(focused)
         ? shown
         : [...shown, focused].sort((one, other) => one - other);
     },
@@ -102,9 +115,11 @@ export function ManyRows<Item>({ items, keyOf, columns, more, body }: ManyRowsPr
   return (
     <tbody
       ref={body}
-      onFocus={({ target }) => {
-        const nth = target.closest('tr')?.dataset.index;
-        setFocused(nth === undefined ? null : Number(nth));
+      onFocus={({ currentTarget, target }) => {
+        // A dialog of a row stands elsewhere on the page, and its row stays while it is open.
+        if (!currentTarget.contains(target)) return;
+        const item = items[Number(target.closest('tr')?.dataset.index)];
+        setFocused(item === undefined ? null : keyOf(item));
       }}
     >
       {drawn.map(({ index, key, start, end: until }) => {
@@ -142,7 +157,7 @@ function measured<Item>(
 }
 
 const middleOf = (sizes: readonly number[]) =>
-  sizes.toSorted((one, other) => one - other)[Math.floor(sizes.length / 2)];
+  [...sizes].sort((one, other) => one - other)[Math.floor(sizes.length / 2)];
 
 /** Columns stay as wide as the first rows made them, or they would jump while one scrolls. */
 function useSteadyColumns(body: RefObject<HTMLElement | null>, columns: number, width = 0): void {

@@ -75,11 +75,14 @@ type Row = Readonly<Record<string, unknown>>;
 /** Under which name the rows of a page stand; none where they cannot be told apart. */
 function rowsNameOf(page: object): string | undefined {
   const [name, rows] = Object.entries(page).find(([, value]) => Array.isArray(value)) ?? [];
-  return (rows as Row[] | undefined)?.every((row) => keyOf(row) !== undefined) ? name : undefined;
+  const keys = (rows as Row[] | undefined)?.map(keyOf);
+  const areTold = keys !== undefined && !keys.includes(undefined) && new Set(keys).size === keys.length;
+  return areTold ? name : undefined;
 }
 
 const rowsIn = (page: object, name: string) => (page as Readonly<Record<string, readonly Row[]>>)[name] ?? [];
-const keyOf = (row: Row | undefined) => row?.id ?? row?.tid;
+const keyOf = (row: Row | undefined) =>
+  row?.id ?? row?.tid ?? row?.address ?? row?.number ?? row?.user_id ?? row?.created_at;
 
 interface Found {
   hasNextPage: boolean;
