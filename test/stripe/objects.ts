@@ -38,6 +38,10 @@ export class Objects {
     return found?.object === object ? found : null;
   }
 
+  has(id: string): boolean {
+    return this.#all.has(id);
+  }
+
   every(object: string): StripeObject[] {
     return [...this.#all.values()].filter((each) => each.object === object);
   }

@@ -124,9 +124,19 @@ export async function startStripe(): Promise<StripeStandIn> {
       }
       throw invalid(`Unrecognized request URL (${request.method}: ${path}).`);
     } catch (error) {
-      if (error instanceof Refusal) return refusal(error);
-      throw error;
+      if (!(error instanceof Refusal)) throw error;
+      const isLive = request.headers.authorization === `Bearer ${liveKey}`;
+      return refusal(isLive ? saysWhereItIs(error) : error);
     }
+  }
+
+  /** As Stripe does of what was made in test mode of the same account. */
+  function saysWhereItIs(refused: Refusal): Refusal {
+    const id = /'(\w+)'/.exec(refused.message)?.[1] ?? '';
+    if (refused.error.code !== 'resource_missing' || asks !== account || !account.objects.has(id))
+      return refused;
+    const message = `${refused.message}; a similar object exists in test mode, but a live mode key was used to make this request.`;
+    return new Refusal(refused.status, { ...refused.error, type: 'invalid_request_error', message });
   }
 
   /** The page that the customer sees: a form, and what came of it. */

@@ -14,6 +14,7 @@ import {
 import { lockInvoice } from '../invoices/payable.ts';
 import { closingPages } from '../payments/settle.ts';
 import { chargeById } from './charge.ts';
+import { learnModes } from './customer.ts';
 import { giveUpForgotten } from './decline.ts';
 import { providerOutages } from './provider.ts';
 import { lookAt, noteEvent } from './receive.ts';
@@ -129,6 +130,7 @@ export const compareProvider = saga<Payload, State>({
 });
 
 async function hearMissed({ ctx, drivers, payload }: Run<Payload, State>): Promise<Partial<State>> {
+  await learnModes(ctx, drivers.payments);
   const { compared_until: before } = await ctx.db.one(comparedUntil, { driver: payload.driver });
   const since = new Date((before?.getTime() ?? overlapMs) - overlapMs);
   const newest = await hearSince(ctx, drivers.payments, since);

@@ -3,10 +3,16 @@ import { type About, PaymentError, type Payments } from '../../drivers/payments/
 import { ownerAddress } from '../../organizations/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 
-const findCustomer = statement<
-  { reference: string; is_test: boolean | null },
-  { organizationId: number; driver: string }
->(
+interface Known {
+  reference: string;
+  /** Null of those from before it was written down. */
+  is_test: boolean | null;
+}
+
+/** A request each. */
+const learntAtOnce = 200;
+
+const findCustomer = statement<Known, { organizationId: number; driver: string }>(
   'billing.findProviderCustomer',
   'select reference, is_test from provider_customers where organization_id = :organizationId and driver = :driver',
 );
@@ -23,6 +29,15 @@ const organizationOf = statement<{ organization_id: number }, { driver: string; 
   'select organization_id from provider_customers where driver = :driver and reference = :reference',
 );
 
+const setMode = statement<never, { driver: string; reference: string; isTest: boolean }>(
+  'billing.setCustomerMode',
+  'update provider_customers set is_test = :isTest where driver = :driver and reference = :reference and is_test is null',
+);
+const withoutMode = statement<{ reference: string }, { driver: string; limit: number }>(
+  'billing.customersWithoutMode',
+  `select reference from provider_customers where driver = :driver and is_test is null
+   order by created_at desc limit :limit`,
+);
 const replaceCustomer = statement<
   never,
   { organizationId: number; driver: string; reference: string; isTest: boolean; before: string }
@@ -70,7 +85,7 @@ async function makeAnew(
 export async function customerAt(ctx: Context, payments: Payments, organizationId: number): Promise<string> {
   const who = { organizationId, driver: payments.kind };
   const known = await ctx.db.maybe(findCustomer, who);
-  if (known !== null && !isOfTests(payments, known)) return known.reference;
+  if (known !== null && !(await isOfTests(ctx, payments, known))) return known.reference;
   if (known !== null) await makeAnew(ctx, payments, organizationId, known.reference);
   else {
     const reference = await openCustomer(ctx, payments, organizationId, null);
@@ -81,8 +96,25 @@ export async function customerAt(ctx: Context, payments: Payments, organizationI
 }
 
 /** Whether somebody was made known in the provider's test mode, whose key is real now. */
-function isOfTests({ isTest }: Payments, known: { is_test: boolean | null }): boolean {
-  return known.is_test === true && !isTest;
+async function isOfTests(ctx: Context, payments: Payments, known: Known): Promise<boolean> {
+  const isTest = known.is_test ?? (await learnMode(ctx, payments, known.reference));
+  return isTest === true && !payments.isTest;
+}
+
+/** Who was made known before that was written down: the provider says it, once. Null when it does not. */
+async function learnMode(ctx: Context, payments: Payments, reference: string): Promise<boolean | null> {
+  const isTest = await payments.isCustomerOfTests(reference);
+  if (isTest !== null) await ctx.db.run(setMode, { driver: payments.kind, reference, isTest });
+  return isTest;
+}
+
+/**
+ * The same of all of them, some each night: who is asked about under a key for tests is known as such also once it is real, whatever
+ * the provider says of them then. Outside of a transaction.
+ */
+export async function learnModes(ctx: Context, payments: Payments): Promise<void> {
+  const unknown = await ctx.db.many(withoutMode, { driver: payments.kind, limit: learntAtOnce });
+  for (const { reference } of unknown) await learnMode(ctx, payments, reference);
 }
 
 /** `instead`: whom the provider knew before and has forgotten. */
@@ -127,10 +159,15 @@ const customerBehind = statement<
 /** A customer who is known in the account in which that is; null where we never made one known. */
 export async function customerBehindOf(
   ctx: Context,
-  { kind: driver, isTest }: Payments,
+  payments: Payments,
   { kind, reference }: About,
 ): Promise<string | null> {
-  return (await ctx.db.one(customerBehind, { driver, isTest, kind, reference })).reference;
+  const { kind: driver, isTest } = payments;
+  for (;;) {
+    const { reference: customer } = await ctx.db.one(customerBehind, { driver, isTest, kind, reference });
+    // Whoever turns out to be of tests is left out the next time.
+    if (customer === null || !(await isCustomerOfTests(ctx, payments, customer))) return customer;
+  }
 }
 
 /**
@@ -144,9 +181,9 @@ export async function requireOurAccount(ctx: Context, payments: Payments, about:
   throw new PaymentError('provider_refused', message);
 }
 
-const ofTests = statement<{ reference: string }, { driver: string; reference: string }>(
-  'billing.customerOfTests',
-  'select reference from provider_customers where driver = :driver and reference = :reference and is_test',
+const customerByReference = statement<Known, { driver: string; reference: string }>(
+  'billing.customerByReference',
+  'select reference, is_test from provider_customers where driver = :driver and reference = :reference',
 );
 
 /** Whether somebody was made known in the provider's test mode alone, and nothing of theirs is real. */
@@ -156,7 +193,9 @@ export async function isCustomerOfTests(
   reference: string,
 ): Promise<boolean> {
   if (payments.isTest) return false;
-  return (await ctx.db.maybe(ofTests, { driver: payments.kind, reference })) !== null;
+  const known = await ctx.db.maybe(customerByReference, { driver: payments.kind, reference });
+  // One that another has taken the place of is in no row any more.
+  return isOfTests(ctx, payments, known ?? { reference, is_test: null });
 }
 
 /** Whose customer it is at the provider; null when none of ours. */

@@ -74,7 +74,7 @@ const toPrepare = statement<
   'billing.chargeToPrepare',
   `select c.id, c.organization_id, c.invoice_id, c.attempt, c.amount_minor, c.currency, c.reference, c.created_at,
      m.reference as method,
-     m.removed_at, case when p.is_test is not true then p.reference end as customer
+     m.removed_at, case when not p.is_test then p.reference end as customer
    from charges c join payment_methods m on m.id = c.method_id
    left join provider_customers p on p.organization_id = c.organization_id and p.driver = c.driver
    where c.id = :id`,

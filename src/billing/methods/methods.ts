@@ -121,8 +121,9 @@ export const forgetMethod = job<{ reference: string; customer?: string }>(
   'billing.forgetMethod',
   async ({ ctx, drivers: { payments }, payload: { reference, customer } }) => {
     const whose = customer ?? (await customerBehindOf(ctx, payments, { kind: 'method', reference }));
-    // Nobody was ever made known there, so nothing is saved either.
-    if (whose !== null) await payments.forgetMethod(reference, whose);
+    // Nobody was ever made known there, so nothing is saved either; what was saved in tests is nobody's.
+    if (whose === null || (await isCustomerOfTests(ctx, payments, whose))) return;
+    await payments.forgetMethod(reference, whose);
   },
   { attempts: 12, outages: providerOutages },
 );

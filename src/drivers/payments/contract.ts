@@ -29,6 +29,8 @@ export interface Payments {
    * mode, and that something is not found says nothing of what we have.
    */
   knowsCustomer(reference: string): Promise<boolean>;
+  /** Whether that customer was made known in test mode, by whom our account has and by what the provider says of others; null when it says nothing. */
+  isCustomerOfTests(reference: string): Promise<boolean | null>;
   /** Nobody can pay on the page any more; one that is over already stays as it is. False when it is not in our account. */
   closePage(reference: string): Promise<boolean>;
   /** Makes a payment that waits for {@link confirmCharge}; gives its reference. `method_refused`. */

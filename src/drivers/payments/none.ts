@@ -17,6 +17,7 @@ export function noPayments(): Payments {
     openPaymentPage: refuseLater,
     openSavingPage: refuseLater,
     knowsCustomer: refuseLater,
+    isCustomerOfTests: refuseLater,
     closePage: refuseLater,
     prepareCharge: refuseLater,
     confirmCharge: refuseLater,

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import Stripe from 'stripe';
 import type { NewPage, Page, PaidFor, Payments, PaymentTruth } from '../contract.ts';
 import { toStripe } from './amounts.ts';
-import { failureOf, isMissing, isTold } from './errors.ts';
+import { failureOf, isMissing, isOfOtherMode, isTold } from './errors.ts';
 import { eventTypes, readMessage, viewEvent } from './events.ts';
 import { stripeLeastMinor } from './least.ts';
 import { idFields, methodTruth, pageTruth, paymentTruth, payoutTruth, refundTruth } from './truths.ts';
@@ -144,6 +144,17 @@ export function stripePayments(options: StripeOptions): Payments {
     },
 
     knowsCustomer,
+    isCustomerOfTests(reference) {
+      return call('looking at a customer', async () => {
+        try {
+          await stripe.customers.retrieve(reference);
+          return !isLive;
+        } catch (error) {
+          if (!isMissing(error)) throw error;
+          return isOfOtherMode(error) ? isLive : null;
+        }
+      });
+    },
 
     async closePage(reference) {
       const closed = await found('closing a page', async () => {

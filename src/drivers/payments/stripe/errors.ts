@@ -17,6 +17,15 @@ export function isMissing(error: unknown): boolean {
   return error instanceof StripeError && (error.statusCode === 404 || error.code === 'resource_missing');
 }
 
+/** Stripe says so of what our account has in its other mode; of what another account has it says nothing. */
+export function isOfOtherMode(error: unknown): boolean {
+  return (
+    isMissing(error) &&
+    error instanceof StripeError &&
+    /similar object exists in (test|live) mode/.test(error.message)
+  );
+}
+
 /** The payment itself says what came of it: it was declined, or somebody else asked a moment before. */
 export function isTold(error: unknown): boolean {
   if (!(error instanceof StripeError)) return false;
