@@ -291,11 +291,15 @@ describe('a secret', { timeout: 240_000 }, () => {
 
   it('is in no file but the two that are for it, the database files and their log included', () => {
     const leaks: string[] = [];
+    let read = 0;
     for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
-      const file = path.join(dataDir, name);
-      if (['demo.json', 'secret.key'].includes(name) || !statSync(file).isFile()) continue;
-      for (const secret of secretsIn(readFileSync(file, 'latin1'))) leaks.push(`${secret} in ${name}`);
+      if (['demo.json', 'secret.key'].includes(name)) continue;
+      const text = textOf(path.join(dataDir, name));
+      if (text === null) continue;
+      read += 1;
+      for (const secret of secretsIn(text)) leaks.push(`${secret} in ${name}`);
     }
+    expect(read).toBeGreaterThan(500);
     expect(leaks).toEqual([]);
   });
 
@@ -335,6 +339,16 @@ describe('a secret', { timeout: 240_000 }, () => {
     expect(rows).toEqual([{ n: 0 }]);
   });
 });
+
+/** Null of what is no file, or is gone: the database makes some of its own anew while it runs. */
+function textOf(file: string): string | null {
+  try {
+    return statSync(file).isFile() ? readFileSync(file, 'latin1') : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
 
 function childrenOf(pid: number): number[] {
   const parents = new Map<number, number>();
