@@ -128,7 +128,7 @@ export interface Limit {
   bitsPerSecond?: number;
   /** What has a rate of its own: the rule in its policy, each source, or each address of the destination. */
   per: 'rule' | 'source' | 'destination';
-  /** Packets that may come at once, above the rate. */
+  /** Packets that may come at once, above the rate. Of bits, an engine may let through a second's worth more at first. */
   burst: number;
 }
 

@@ -6,4 +6,5 @@
 export * from './contract.ts';
 export { judge, judgeOf, type Verdict } from './judge.ts';
 export { type MemoryEdge, type MemoryEdgeOptions, memoryEdge } from './memory.ts';
+export { type NftablesEdgeOptions, nftablesEdge } from './nftables/driver.ts';
 export { reflectors } from './reflectors.ts';

@@ -35,6 +35,11 @@ export function prefixText({ family, first, length }: Network): Prefix {
   return `${addressText(family, first)}/${length}`;
 }
 
+/** Without the length where it is a single address. */
+export function shortText(network: Network): string {
+  return isSingle(network) ? addressText(network.family, network.first) : prefixText(network);
+}
+
 export function addressText(family: 4 | 6, value: bigint): string {
   const hex = value.toString(16).padStart(bitsOf[family] / 4, '0');
   const address = ipaddr.fromByteArray([...Buffer.from(hex, 'hex')]);

@@ -1,0 +1,231 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { asRoot, runAsRoot } from '../../platform/host/program.ts';
+import type { Packet } from './contract.ts';
+import { frameOf, markOf } from './frames.testbed.ts';
+
+/**
+ * A network of its own with an edge in it: what the world sends comes in by one tap and is routed to the guests' tap, and two
+ * guests of one bridge have a tap each. The sender holds all four, so that it writes and reads what really passes.
+ */
+export interface EdgeNetwork {
+  /** Argument vector that runs `argv` inside. */
+  inside(argv: readonly string[]): string[];
+  /** Sends in this order, and says which packets came out on the other side. */
+  send(packets: readonly Packet[], how?: { bridged?: boolean; perSecond?: number }): Promise<boolean[]>;
+  /** Sends the same packet again and again for some seconds; how often, and how many came out. */
+  flood(packet: Packet, seconds: number): Promise<{ sent: number; arrived: number }>;
+  close(): Promise<void>;
+}
+
+const taps = ['world', 'guests', 'guest1', 'guest2'] as const;
+const mac = (tap: (typeof taps)[number]) => `02:00:00:00:00:0${taps.indexOf(tap) + 1}`;
+/** Of the guests behind the router. */
+const guestMac = '02:00:00:00:00:aa';
+/** Arrives when all before it have. */
+const lastMark = 0xffff;
+
+/**
+ * Writes frames as it is told, a line each: `pace TAP N` for the rate of those that follow, 0 for none, `TAP HEX`, `flood TAP
+ * SECONDS HEX`. Prints the frames that come out at the guests' taps.
+ */
+const program = `
+use IO::Handle; use IO::Select; use Time::HiRes qw(time sleep);
+my (%tap, %name); my $select = IO::Select->new(\\*STDIN);
+for my $each (@ARGV) {
+  open(my $tap, '+<', '/dev/net/tun') or die $!;
+  ioctl($tap, 0x400454ca, pack('a16 s x22', $each, 0x1002)) or die $!;
+  $tap{$each} = $tap; $name{fileno($tap)} = $each; $select->add($tap);
+}
+STDOUT->autoflush(0); print "ready\\n"; STDOUT->flush;
+my ($buffer, $pace, $next) = ('', 0, 0);
+sub heard { # what came out, without waiting
+  for my $from ($select->can_read($_[0])) {
+    next if fileno($from) == 0;
+    sysread($from, my $frame, 2000) or next;
+    print 'out ', unpack('H*', substr($frame, 0, 60)), "\\n" if $name{fileno($from)} =~ /^guest/;
+  }
+}
+sub obey {
+  my @word = split(' ', $_[0]);
+  if ($word[0] eq 'pace') { $pace = $word[1]; $next = time; return }
+  if ($word[0] eq 'flood') {
+    my ($frame, $sent, $end) = (pack('H*', $word[3]), 0, time + $word[2]);
+    while (time < $end) { for (1 .. 64) { syswrite($tap{$word[1]}, $frame) and $sent++ } }
+    print "flooded $sent\\n"; STDOUT->flush; return;
+  }
+  if ($pace) { $next += 1 / $pace; my $wait = $next - time; if ($wait > 0) { STDOUT->flush; sleep($wait) } }
+  syswrite($tap{$word[0]}, pack('H*', $word[1])) or warn "not sent: $!";
+  heard(0);
+}
+while (1) {
+  for my $ready ($select->can_read) {
+    if (fileno($ready) == 0) {
+      sysread(STDIN, $buffer, 65536, length $buffer) or exit 0;
+      while ((my $at = index($buffer, "\\n")) >= 0) { my $line = substr($buffer, 0, $at + 1, ''); chomp $line; obey($line) }
+    } else {
+      sysread($ready, my $frame, 2000) or next;
+      print 'out ', unpack('H*', substr($frame, 0, 60)), "\\n" if $name{fileno($ready)} =~ /^guest/;
+    }
+  }
+  STDOUT->flush;
+}`;
+
+let opened = 0;
+
+/** Takes root, and `iproute2`. `seesBridged`: bridged packets pass the tables for routed ones too, where the kernel can. */
+export async function edgeNetwork({ seesBridged = false } = {}): Promise<EdgeNetwork> {
+  opened += 1;
+  const name = `innkeeper-edge-${process.pid}-${opened}`;
+  const inside = (argv: readonly string[]) => ['ip', 'netns', 'exec', name, ...argv];
+  await runAsRoot(['ip', 'netns', 'add', name]);
+  const sender = await openSender(name, inside).catch(async (error) => {
+    await runAsRoot(['ip', 'netns', 'delete', name]);
+    throw error;
+  });
+
+  for (const each of ['iptables', 'ip6tables']) {
+    const setting = `net.bridge.bridge-nf-call-${each}=${seesBridged ? 1 : 0}`;
+    await runAsRoot(inside(['sysctl', '-qe', '-w', setting]));
+  }
+
+  const arrived = new Set<number>();
+  const waiting = new Map<string, (line: string) => void>();
+  const waitFor = (what: string) => new Promise<string>((resolve) => waiting.set(what, resolve));
+  const tell = (what: string, line: string) => {
+    waiting.get(what)?.(line);
+    waiting.delete(what);
+  };
+  createInterface(sender.stdout).on('line', (line) => {
+    if (line.startsWith('flooded ')) return tell('flooded', line);
+    const mark = line.startsWith('out ') ? markOf(Buffer.from(line.slice(4), 'hex')) : null;
+    if (mark === null) return;
+    arrived.add(mark);
+    if (mark === lastMark) tell('last', line);
+  });
+
+  const write = async (lines: readonly string[]) => {
+    for (let at = 0; at < lines.length; at += 1_000) {
+      const text = lines.slice(at, at + 1_000).map((line) => `${line}\n`);
+      if (!sender.stdin.write(text.join('')))
+        await new Promise((resolve) => sender.stdin.once('drain', resolve));
+    }
+  };
+  const line = (packet: Packet, mark: number, bridged: boolean) => {
+    const macs = bridged
+      ? { from: mac('guest1'), to: mac('guest2') }
+      : { from: mac('world'), to: mac('world') };
+    return `${bridged ? 'guest1' : 'world'} ${frameOf(packet, bridged ? macs : { ...macs, from: guestMac }, mark).toString('hex')}`;
+  };
+  // To an address that no policy is about.
+  const marker: Packet = {
+    ...{
+      source: '198.18.0.1',
+      destination: '10.255.255.254',
+      protocol: 17,
+      ports: { source: 9, destination: 9 },
+    },
+    ...{ flags: null, dscp: 0, ecn: 0, ttl: 64, length: 60, fragment: false },
+  };
+  const finish = async (bridged: boolean) => {
+    const last = waitFor('last');
+    await write(['pace 0', line(marker, lastMark, bridged)]);
+    await last;
+  };
+
+  return {
+    inside,
+    async send(packets, { bridged = false, perSecond = 0 } = {}) {
+      if (packets.length >= lastMark) throw new Error('more packets than there are marks');
+      arrived.clear();
+      await write([`pace ${perSecond}`, ...packets.map((packet, nth) => line(packet, nth + 1, bridged))]);
+      await finish(bridged);
+      return packets.map((_, nth) => arrived.has(nth + 1));
+    },
+    async flood(packet, seconds) {
+      arrived.clear();
+      const flooded = waitFor('flooded');
+      const [tap, hex] = line(packet, 1, false).split(' ');
+      await write([`flood ${tap} ${seconds} ${hex}`]);
+      const sent = Number((await flooded).split(' ')[1]);
+      await finish(false);
+      return { sent, arrived: arrived.has(1) ? 1 : 0 };
+    },
+    async close() {
+      sender.stdin.end();
+      await new Promise((resolve) => sender.once('close', resolve));
+      await runAsRoot(['ip', 'netns', 'delete', name]);
+    },
+  };
+}
+
+async function openSender(
+  name: string,
+  inside: (argv: readonly string[]) => string[],
+): Promise<ChildProcessWithoutNullStreams> {
+  const settings = [
+    ...['net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1', 'net.ipv4.conf.all.rp_filter=0'],
+    ...[
+      'net.ipv4.conf.default.rp_filter=0',
+      'net.ipv6.conf.default.accept_dad=0',
+      'net.ipv4.conf.all.send_redirects=0',
+    ],
+  ];
+  await runAsRoot(inside(['sysctl', '-qw', ...settings]));
+  await runAsRoot(['ip', '-n', name, '-batch', '-'], {
+    input: [
+      'link set lo up',
+      ...taps.flatMap((tap) => [
+        `tuntap add dev ${tap} mode tap`,
+        `link set dev ${tap} addrgenmode none`,
+        `link set dev ${tap} address ${tap === 'world' || tap === 'guests' ? mac(tap) : `02:00:00:00:01:0${taps.indexOf(tap)}`}`,
+        `link set dev ${tap} txqueuelen 20000`,
+      ]),
+      'link add name br type bridge mcast_snooping 0 forward_delay 0',
+      'link set dev br addrgenmode none',
+      'link set dev guest1 master br',
+      'link set dev guest2 master br',
+      ...[...taps, 'br'].map((device) => `link set dev ${device} up`),
+      '',
+    ].join('\n'),
+  });
+  const [command = '', ...args] = asRoot(inside(['perl', '-e', program, ...taps]));
+  const sender = spawn(command, args, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  }) as unknown as ChildProcessWithoutNullStreams;
+  await new Promise<void>((resolve, reject) => {
+    sender.stdout.once('data', () => resolve());
+    sender.once('error', reject);
+    sender.once('close', () => reject(new Error('the sender ended')));
+  });
+  // Routes and neighbours want devices that somebody has.
+  await runAsRoot(['ip', '-n', name, '-batch', '-'], {
+    input: [
+      'address add 198.18.255.1/32 dev world',
+      'address add 10.255.255.1/32 dev guests',
+      'route add 10.255.255.2/32 dev guests',
+      'neigh add 10.255.255.2 lladdr 02:00:00:00:00:aa dev guests nud permanent',
+      'route add 10.0.0.0/8 via 10.255.255.2 dev guests',
+      'address add 2001:db8:7:ffff::1/128 dev guests nodad',
+      'neigh add fe80::aa lladdr 02:00:00:00:00:aa dev guests nud permanent',
+      'route add 2001:db8:7::/48 via fe80::aa dev guests',
+      '',
+    ]
+      .filter(Boolean)
+      .map((each) => `${each}\n`)
+      .join(''),
+  });
+  await runAsRoot([
+    'bridge',
+    '-n',
+    name,
+    'fdb',
+    'replace',
+    mac('guest2'),
+    'dev',
+    'guest2',
+    'master',
+    'static',
+  ]);
+  return sender;
+}

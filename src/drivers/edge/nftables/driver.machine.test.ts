@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAsRoot } from '../../../platform/host/program.ts';
+import type { Edge, Packet, Policy } from '../contract.ts';
+import { type EdgeNetwork, edgeNetwork } from '../network.testbed.ts';
+import { nftablesEdge } from './driver.ts';
+
+const packet = (destination: string, other: Partial<Packet> = {}): Packet => ({
+  ...{ source: '198.18.2.5', destination, protocol: 17, ports: { source: 40_000, destination: 9_999 } },
+  ...{ flags: null, dscp: 0, ecn: 0, ttl: 64, length: 60, fragment: false },
+  ...other,
+});
+
+const denyAll = (destination: string, generation: number): Policy => {
+  return {
+    destination,
+    generation,
+    rules: [{ id: 1, action: 'deny', match: {}, limit: null }],
+    unmatched: 'permit',
+  };
+};
+
+describe('the packet filter of this host', { timeout: 180_000 }, () => {
+  let network: EdgeNetwork;
+  let edge: Edge;
+  /** Kills nft after so many seconds. */
+  let killAfterS: (() => number) | null = null;
+  let last = 0;
+  const freshAddress = () => `10.100.0.${++last}`;
+  const nft = (...argv: string[]) => runAsRoot(network.inside(['nft', ...argv]));
+  const inside = (argv: readonly string[]) => [
+    ...(killAfterS === null ? [] : ['timeout', '-s', 'KILL', killAfterS().toFixed(3)]),
+    ...network.inside(argv),
+  ];
+  beforeAll(async () => {
+    network = await edgeNetwork();
+    edge = nftablesEdge({ bridged: true, inside });
+  });
+  afterAll(() => network?.close());
+
+  const passes = async (one: Packet) => (await network.send([one]))[0];
+  const held = async (destination: string) =>
+    (await edge.list())
+      .filter((each) => each.destination === `${destination}/32`)
+      .map(({ generation }) => generation);
+
+  it('replaces a policy again and again under load, lets nothing through, and counts each packet once', async () => {
+    const address = freshAddress();
+    await edge.replace([denyAll(address, 0)]);
+    let [counted, replaced, sent, arrived] = [0, 0, 0, 0];
+    const replaceOnce = async () => {
+      replaced += 1;
+      await edge.replace([denyAll(address, replaced)]);
+      const done = (await edge.readRules([address])).filter((each) => each.isOver);
+      counted += done.reduce((sum, { packets }) => sum + packets, 0);
+      await edge.forget(done.map(({ writing }) => writing));
+    };
+    while (replaced < 10) {
+      let isOver = false;
+      const flood = network.flood(packet(address), 4).finally(() => {
+        isOver = true;
+      });
+      while (!isOver) await replaceOnce();
+      const told = await flood;
+      sent += told.sent;
+      arrived += told.arrived;
+    }
+    counted += (await edge.readRules([address])).reduce((sum, { packets }) => sum + packets, 0);
+    expect([arrived, counted]).toEqual([0, sent]);
+    expect(sent).toBeGreaterThan(10_000);
+  });
+
+  it('is left with the old policy or the new one when nft is killed', async () => {
+    const address = freshAddress();
+    const generation = (nth: number): Policy =>
+      nth % 2 === 0 ? denyAll(address, nth) : { ...denyAll(address, nth), rules: [] };
+    await edge.replace([generation(0)]);
+    let failures = 0;
+    for (let nth = 1; nth <= 12; nth += 1) {
+      killAfterS = () => Math.random() * 0.05;
+      await edge.replace([generation(nth)]).catch((error: unknown) => {
+        expect(error).toMatchObject({ code: 'edge_refused', permanent: false });
+        failures += 1;
+      });
+      killAfterS = null;
+      const [now = -1] = await held(address);
+      expect(now <= nth, `${now} of ${nth}`).toBe(true);
+      expect(await passes(packet(address))).toBe(now % 2 === 1);
+    }
+    expect(failures).toBeGreaterThan(0);
+    await edge.replace([generation(14)]);
+    expect([await held(address), await passes(packet(address))]).toEqual([[14], false]);
+  });
+
+  it('notices what somebody flushed, deleted or changed, and writes it anew', async () => {
+    const [one, other] = [freshAddress(), freshAddress()];
+    const both = [denyAll(one, 4), denyAll(other, 4)];
+    const ways = [
+      ['flush', 'table', 'inet', 'innkeeper_edge'],
+      ['delete', 'table', 'inet', 'innkeeper_edge'],
+      ['delete', 'table', 'bridge', 'innkeeper_edge'],
+      ['flush', 'ruleset'],
+    ];
+    for (const way of ways) {
+      await edge.replace(both);
+      expect(await network.send([packet(one), packet(other)])).toEqual([false, false]);
+      await nft(...way);
+      expect([await held(one), await held(other)], way.join(' ')).toEqual([[], []]);
+      await edge.replace([denyAll(one, 3)]);
+      await edge.replace(both);
+      expect([await held(one), await held(other)]).toEqual([[4], [4]]);
+      expect(await network.send([packet(one), packet(other)]), way.join(' ')).toEqual([false, false]);
+    }
+    const [writing] = (await edge.readRules([one]))
+      .filter(({ isOver }) => !isOver)
+      .map((each) => each.writing);
+    await nft('flush', 'chain', 'inet', 'innkeeper_edge', writing ?? '');
+    expect(await passes(packet(one))).toBe(true);
+    await edge.replace(both);
+    expect(await passes(packet(one))).toBe(false);
+  });
+
+  it('finds everything again after a start, and changes nothing that is right', async () => {
+    const address = freshAddress();
+    await edge.replace([denyAll(address, 1)]);
+    await edge.try([{ ...denyAll(address, 2), rules: [] }], 60);
+    await edge.mitigate({ destination: address, generation: 1, measure: { kind: 'blackhole' } });
+    const limit = { packetsPerSecond: 5, per: 'source', burst: 5 } as const;
+    const limited = freshAddress();
+    const rules = [{ id: 3, action: 'permit', match: {}, limit }] as const;
+    await edge.replace([{ destination: limited, generation: 1, rules, unmatched: 'deny' }]);
+    await edge.replace([denyAll(limited, 2)]);
+    await network.send([packet(address)]);
+    const before = await edge.readRules([address, limited]);
+    const again = nftablesEdge({ bridged: true, inside });
+    await again.replace([denyAll(address, 1)]);
+    expect(await again.readRules([address, limited])).toEqual(before);
+    const listed = (await again.list()).filter(({ destination }) => destination === `${address}/32`);
+    expect(listed.map(({ as, generation }) => `${as} ${generation}`)).toEqual([
+      'policy 1',
+      'trial 2',
+      'mitigation 1',
+    ]);
+    // What is over goes, with all that belonged to it.
+    await again.forget(before.filter(({ isOver }) => isOver).map(({ writing }) => writing));
+    const shown = await nft('list', 'table', 'inet', 'innkeeper_edge');
+    expect(before.filter(({ isOver, writing }) => isOver && shown.stdout.includes(writing))).toEqual([]);
+    await again.release([{ destination: address, generation: 1 }]);
+    await again.takeBack([{ destination: address, generation: 2 }]);
+    expect(await passes(packet(address))).toBe(false);
+    edge = again;
+  });
+
+  it('touches no table of others, and sees parts of packets that connection tracking would put together', async () => {
+    const address = freshAddress();
+    await nft('add', 'table', 'inet', 'others');
+    await nft('add chain inet others seen { type filter hook forward priority 0; }');
+    await nft('add', 'rule', 'inet', 'others', 'seen', 'ct', 'state', 'established', 'counter');
+    await edge.replace([
+      { ...denyAll(address, 1), rules: [{ id: 1, action: 'deny', match: { fragment: true }, limit: null }] },
+    ]);
+    const [first, later] = [
+      packet(address, { fragment: true, length: 1_500 }),
+      packet(address, { fragment: true, ports: null }),
+    ];
+    expect(await network.send([first, later, packet(address)])).toEqual([false, false, true]);
+    const counts = await edge.readRules([address]);
+    expect(counts.map(({ rule, packets }) => [rule, packets])).toEqual([
+      [1, 2],
+      [null, 1],
+    ]);
+    expect((await nft('list', 'tables')).stdout.trim().split('\n').toSorted()).toEqual([
+      'table bridge innkeeper_edge',
+      'table inet innkeeper_edge',
+      'table inet others',
+    ]);
+  });
+
+  it('judges and counts what guests of one bridge send each other once, also where the kernel shows it twice', async () => {
+    for (const seesBridged of [true, false]) {
+      const bridge = await edgeNetwork({ seesBridged });
+      try {
+        const edge = nftablesEdge({ bridged: true, inside: bridge.inside });
+        const [denied, permitted] = ['10.100.1.1', '10.100.1.2'];
+        await edge.replace([denyAll(denied, 1), { ...denyAll(permitted, 1), rules: [] }]);
+        const sent = [packet(denied), packet(permitted), packet(permitted)];
+        expect(await bridge.send(sent, { bridged: true })).toEqual([false, true, true]);
+        const counts = (await edge.readRules([denied, permitted])).map(({ rule, packets }) => [
+          rule,
+          packets,
+        ]);
+        expect(counts).toEqual([
+          [1, 1],
+          [null, 0],
+          [null, 2],
+        ]);
+      } finally {
+        await bridge.close();
+      }
+    }
+  });
+});
