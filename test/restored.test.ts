@@ -120,6 +120,9 @@ it('a delivery that was under way is held and told staff; a retry that fails lea
   expect(mails.map(({ body }) => body).join()).toContain(
     'An API key that you revoked after that is good again',
   );
+  expect(JSON.stringify((await staff().get('/staff/attention')).body.data.concerns)).toContain(
+    'customers with API keys were told',
+  );
   expect(await serviceOf(serviceId)).toMatchObject({ status: 'pending' });
   expect(machineOf(serviceId)).toEqual(since);
 

@@ -11,9 +11,12 @@ export const chargeConcerns: ConcernSource[] = [
       `select r.id, null::bigint as organization_id, r.restored_at as since,
          'the database is as it was on ' || to_char(r.made_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') ||
          ' UTC and does not know what was paid or changed since: until you release it, nothing is suspended, ended or charged by ' ||
-         'itself, no late fee is asked for, no order expires, no service becomes a smaller product and nobody is told of new prices; see to unknown payments, send the bank statements since then again, ' ||
+         'itself, no late fee is asked for, no order expires, no service becomes a smaller product, and nobody is told of new prices or sent an invoice at them by itself; see to unknown payments, send the bank statements since then again, ' ||
          'and then release it. Keys that were revoked since are good again, and who was taken out of staff is in it again: look through ' ||
-         'the accounts and keys of your staff first; customers with API keys were told' ||
+         'the accounts and keys of your staff first; ' || case when exists (select 1 from journal j
+           where j.organization_id is null and j.action = 'account.put_back'
+             and case when r.journal_from is null then j.created_at >= r.restored_at else j.id >= r.journal_from end)
+           then 'customers with API keys were told' else 'nobody with API keys was told' end ||
          coalesce((select string_agg('; ' || driver || case when ended_restore >= r.id then ' was compared'
            else ' is still being compared' end, '' order by driver) from provider_comparisons), '') as message
        from restores r where r.released_at is null order by r.id desc limit least(1, :limit::int)`,

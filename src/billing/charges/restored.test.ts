@@ -45,6 +45,10 @@ describe('what a restore holds', () => {
     expect(await held()).toMatchObject([
       { subject: { type: 'restore', id }, message: expect.stringContaining('no order expires') },
     ]);
+    // What a version before has settled has told nobody.
+    expect(await held()).toMatchObject([
+      { message: expect.stringContaining('nobody with API keys was told') },
+    ]);
 
     const early = await release(id);
     expect([early.status, early.body.code]).toEqual([409, 'conflict']);

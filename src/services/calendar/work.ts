@@ -13,6 +13,8 @@ import {
   type TxContext,
 } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
+import { countingOn, isUntold } from '../priceMoves/coming.ts';
+import { comingOf } from '../priceMoves/queries.ts';
 import { findWaitingRenewal } from '../renew/queries.ts';
 import { type CalendarSettings, calendar } from '../settings.ts';
 import { doStep } from './act.ts';
@@ -214,6 +216,8 @@ async function attend(
   if (next.on > today) return lookAgain(tx, row.serviceId, mayChange ? addDays(today, 1) : next.on, warnedOn);
   if (isHeld && heldAfterRestore.has(next.do))
     return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
+  if (isHeld && next.do === 'invoice' && (await hasNewPrice(tx, row, today)))
+    return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
   if (next.do === 'start_over') return startOver(tx, row.serviceId, next.from, today);
   if (next.do === 'invoice' && (await isJustPaid(tx, row.serviceId)))
     return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
@@ -225,6 +229,20 @@ async function attend(
   const after = nextOf(afterStep(situation, next.do, today), settings);
   const lookOn = 'do' in after ? after.on : addDays(today, 1);
   await lookAgain(tx, row.serviceId, lookOn, warningId === null ? warnedOn : null);
+}
+
+/**
+ * Whether a new price counts for the period that is to be invoiced, or might by the time its customer is told. It may have been
+ * revoked since the backup, so after a restore such an invoice waits, and what follows keeps its days from it.
+ */
+async function hasNewPrice(
+  tx: TxContext,
+  { serviceId, duedate }: CalendarRow,
+  today: string,
+): Promise<boolean> {
+  if (duedate === null) return false;
+  const coming = await comingOf(tx, serviceId);
+  return countingOn(coming, duedate) !== null || isUntold(coming, duedate, today);
 }
 
 /** A page that was only opened spares nobody a reminder; before a machine is gone for good it is looked at. */

@@ -3,6 +3,7 @@ import {
   addDays,
   dayOf,
   doEach,
+  findHeldRestore,
   formatMoney,
   notSetAside,
   statement,
@@ -103,9 +104,11 @@ export async function tell(tx: TxContext): Promise<'more' | null> {
 
 /**
  * Tells the customer of one service of what is coming, at once. Its row is locked. Who takes a cancellation back is told with
- * it: otherwise whoever cancels again before the next look is never told, and never pays the new price.
+ * it: otherwise whoever cancels again before the next look is never told, and never pays the new price. Not while a restore is held: the
+ * move may have been revoked since the backup, and once it is released they are told with all others.
  */
 export async function tellOfService(tx: TxContext, serviceId: number): Promise<void> {
+  if ((await findHeldRestore(tx)) !== null) return;
   for (const row of await tx.db.many(waitingFor, { serviceId })) await tellOne(tx, row);
 }
 
