@@ -47,7 +47,6 @@ export const memberRoutes = routes('/dashboard/organizations', group, (route) =>
       auth: 'organization',
       permission: 'members.manage',
       personal: true,
-      limit: 'revoke',
       operation: 'updateOrganizationMember',
       summary: 'Change the role of a member',
       description:
