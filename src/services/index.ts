@@ -73,3 +73,4 @@ export { applyDueChanges } from './upgrade/apply.ts';
 export type { Growth } from './upgrade/growth.ts';
 export { findChange } from './upgrade/queries.ts';
 export { productUpgradeRoutes } from './upgrade/routes.ts';
+export { whatKeeps } from './upgrade/underWay.ts';

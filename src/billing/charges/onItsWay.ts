@@ -41,6 +41,13 @@ export async function isPaymentComing(ctx: Context, invoiceId: number): Promise<
   return isComing(ctx, (await ctx.db.one(coming, { invoiceId })).coming);
 }
 
+/** Why nothing else may be asked for while an invoice is open, and what to do: nobody cancels one whose payment is on its way. */
+export async function reasonOfOpen(ctx: Context, invoiceId: number, what: string, why = ''): Promise<string> {
+  if (await isPaymentComing(ctx, invoiceId))
+    return `A payment for invoice ${invoiceId} ${what} is on its way; wait for it, or pay it from credit${why}`;
+  return `Invoice ${invoiceId} ${what} is open; pay or cancel it first${why}`;
+}
+
 /**
  * SQL that says whether money for an invoice is on its way: our payment provider was asked for it, and has not answered; a page
  * that was only opened is no money. It counts once. When it came back after `since`, what is sent after it does not count, or

@@ -3,6 +3,7 @@ import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { orderVps } from '../../../test/orders.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, until } from '../../../test/product.ts';
+import { newHosting } from '../../../test/products.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { ibans } from '../../../test/stripe/cards.ts';
 import { type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
@@ -430,6 +431,89 @@ describe('an order that waits for a debit', () => {
     expect(can((await who.get(`/dashboard/invoices/${id}`)).body.data)).toEqual([true, true]);
     expect((await paid.follow((await pay(id)).redirect_url)).location).toContain(paid.stripe.url);
     expect((await cancel()).status).toBe(200);
+  });
+
+  it('keeps its customer neither from ordering more, nor in a circle of paying and cancelling', async () => {
+    const orderer = await newCustomer(paid.product);
+    const { fresh } = paid.product.ctx.config.unpaid;
+    const { orders: before } = fresh;
+    const most = 2;
+    fresh.orders = most;
+    const item = { id: paid.product.demo.products.hosting, cycle: 'monthly', type: 'Hosting' };
+    const order = () => orderer.post('/cart/checkout/invoice', { products: [item] });
+    try {
+      for (let nth = 0; nth < most; nth += 1) {
+        const { body } = await order();
+        const { redirect_url: link } = await pay(body.data.invoice_id, {}, orderer);
+        await paid.click(link, { number: ibans.arrives });
+      }
+      await until(
+        () =>
+          sql(
+            paid.product,
+            `select id from charges where organization_id = $1 and state = 'pending'`,
+            orderer.organizationId,
+          ),
+        ({ length }) => length === most,
+      );
+      for (let nth = 0; nth < most; nth += 1) expect((await order()).status).toBe(200);
+      expect((await order()).body.code).toBe('too_many');
+    } finally {
+      fresh.orders = before;
+    }
+  });
+
+  it('for the time of a service is not replaced by another cycle or product, which would be paid a second time', async () => {
+    const buyer = await newCustomer(paid.product, { creditMinor: 300 });
+    const [hosting, other] = [paid.product.demo.products.hosting, await newHosting(paid.product, 900)];
+    const { data } = (
+      await buyer.post('/cart/checkout/invoice', {
+        products: [{ id: hosting, cycle: 'monthly', type: 'Hosting' }],
+      })
+    ).body;
+    expect((await payByCredit(buyer, data.invoice_id)).status).toBe(200);
+    await settled(paid.product);
+    const [id] = data.service_ids;
+    expect((await paid.product.staff.post(`/staff/services/${id}/deliver`)).status).toBe(200);
+    const pending = async (invoiceId: number) => {
+      const { redirect_url: link, charge } = await pay(invoiceId, {}, buyer);
+      await paid.click(link, { number: ibans.fails });
+      const [row] = await until(
+        () =>
+          sql<{ state: string; reference: string }>(
+            paid.product,
+            'select state, reference from charges where id = $1',
+            charge.id,
+          ),
+        ([found]) => found?.state === 'pending',
+      );
+      return row?.reference ?? '';
+    };
+    const renew = (cycle: string) => buyer.post(`/dashboard/services/${id}/renew`, { cycle });
+    const upgrade = (productId: number) =>
+      buyer.post(`/dashboard/services/${id}/upgrade`, { product_id: productId });
+    const renewal = (await renew('monthly')).body.data.invoice_id;
+    const reference = await pending(renewal);
+    const about = { code: 'conflict', message: expect.stringMatching(`invoice ${renewal} .*is on its way`) };
+    for (const refused of [await renew('annually'), await upgrade(other)])
+      expect([refused.status, refused.body]).toMatchObject([409, about]);
+    expect((await renew('monthly')).body.data.invoice_id).toBe(renewal);
+    paid.stripe.account.settleDebit(reference);
+    await until(
+      async () => (await renew('annually')).status,
+      (status) => status === 200,
+    );
+
+    const { invoice_id: change } = (await upgrade(other)).body.data;
+    await pending(change);
+    const waits = {
+      code: 'conflict',
+      message: expect.stringMatching(/is on its way; wait for it, or pay it from credit/),
+    };
+    for (const refused of [await renew('monthly'), await upgrade(await newHosting(paid.product, 1_200))])
+      expect([refused.status, refused.body]).toMatchObject([409, waits]);
+    const ended = await buyer.post(`/dashboard/services/${id}/cancel`, { type: 'end_of_period' });
+    expect(ended.status).toBe(200);
   });
 
   it('does not expire while the money is on its way, and does when it fails', async () => {

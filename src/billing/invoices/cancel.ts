@@ -1,6 +1,7 @@
 import { record } from '../../events/index.ts';
 import {
   type Context,
+  fail,
   formatMoney,
   type OrganizationContext,
   requireRow,
@@ -16,7 +17,7 @@ import { lockForCorrection, takeBack } from './creditNote.ts';
 import { readInvoiceForStaff } from './invoiceStaff.ts';
 import { lockInvoice, lockOpenOf, lockOwnInvoice, type Payable } from './payable.ts';
 import { readOwnInvoice } from './read.ts';
-import { requireAction, requireStaffAction } from './states.ts';
+import { requireAction, requireStaffAction, whileComing } from './states.ts';
 
 const cancel = statement<{ has_page: boolean }, { id: number }>(
   'billing.cancel',
@@ -56,11 +57,20 @@ export async function cancelInvoiceAsStaff(ctx: Context, id: number, reason: str
 
 /**
  * Cancels an invoice that the room it is of asks for no more, unless it is paid or cancelled already: what it is
- * afterwards. What was paid towards it becomes credit. `reason` is for its customer, as in "is cancelled: …".
+ * afterwards. What was paid towards it becomes credit. `reason` is for its customer, as in "is cancelled: …". Where another is to
+ * take its place, `conflict` while a payment is on its way, or its customer would pay twice; staff may.
  */
-export async function withdrawInvoice(tx: TxContext, id: number, reason: string): Promise<string> {
+export async function withdrawInvoice(
+  tx: TxContext,
+  id: number,
+  reason: string,
+  { isReplaced = false } = {},
+): Promise<string> {
   const invoice = await requireRow(tx, lockInvoice, { id });
   if (invoice.status !== 'unpaid') return invoice.status;
+  const isCustomers = tx.actor.type === 'user' || tx.actor.type === 'api_key';
+  if (isReplaced && isCustomers && (await isPaymentComing(tx, id)))
+    throw fail('conflict', { message: whileComing.replace('this invoice', `invoice ${id}`) });
   await cancelUnpaid(tx, invoice, 'which was cancelled', reason);
   return 'cancelled';
 }

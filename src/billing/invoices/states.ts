@@ -25,6 +25,10 @@ interface Rule {
   notWhileComing?: string;
 }
 
+/** Why what a payment is on its way for is not given up. */
+export const whileComing =
+  'A payment for this invoice is on its way, which may take some days; wait until it has arrived or failed, or write to us';
+
 const rules = {
   pay: { done: 'paid', from: ['unpaid'], code: 'invoice_not_payable' },
   cancel: {
@@ -36,8 +40,7 @@ const rules = {
       late_fee: 'This is the fee for an invoice that was not paid in time; write to us about it',
       manual: 'This invoice was issued by our staff; write to us about it',
     },
-    notWhileComing:
-      'A payment for this invoice is on its way, which may take some days; wait until it has arrived or failed, or write to us',
+    notWhileComing: whileComing,
   },
 } as const satisfies Record<string, Rule>;
 

@@ -1,4 +1,5 @@
 import { type Context, fail, statement, type TxContext } from '../../platform/index.ts';
+import { isOnItsWay } from '../charges/onItsWay.ts';
 
 // A customer is known by what it bought: a cent that came in, also as credit, a gift or a free order is no reason to trust
 // anybody.
@@ -9,10 +10,14 @@ const knownByMoney = statement<{ known: boolean }, { organizationId: number }>(
   'billing.knownByMoney',
   `select ${asKnown}`,
 );
-const standing = statement<{ orders: number; known: boolean }, { organizationId: number }>(
+// What a debit is on its way for can be neither paid by card nor cancelled, so nobody is told to.
+const standing = statement<
+  { orders: number; known: boolean },
+  { organizationId: number; driver: string; now: Date }
+>(
   'billing.standing',
   `select (select count(*)::int from invoices where organization_id = :organizationId and status = 'unpaid'
-       and kind in ('order', 'upgrade', 'top_up')) as orders,
+       and kind in ('order', 'upgrade', 'top_up') and not ${isOnItsWay('invoices.id', `'-infinity'`)}) as orders,
      ${asKnown}`,
 );
 
@@ -33,7 +38,11 @@ export async function reservableAddresses(ctx: Context, organizationId: number):
  * The caller holds the organization's lock. `too_many`.
  */
 export async function requireFewUnpaid(tx: TxContext, organizationId: number): Promise<void> {
-  const { orders, known } = await tx.db.one(standing, { organizationId });
+  const { orders, known } = await tx.db.one(standing, {
+    organizationId,
+    driver: tx.config.payments,
+    now: tx.clock.now(),
+  });
   const most = (known ? tx.config.unpaid.known : tx.config.unpaid.fresh).orders;
   if (orders < most) return;
   throw fail('too_many', {

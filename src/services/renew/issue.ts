@@ -5,6 +5,7 @@ import {
   isPaid,
   issueInvoice,
   lockForTax,
+  reasonOfOpen,
   recurringDiscountOf,
   settleFree,
   statusOf,
@@ -33,7 +34,8 @@ import {
  * The invoice for the next period of a service, whoever owns it; its id. One that is open is returned, one for another
  * cycle is cancelled and replaced: there are never two. Without a `cycle` any open one will do, and otherwise it is the
  * service's own. What was paid a moment ago counts first, so that this is for the period after it. `conflict` when
- * the service cannot be renewed, or an upgrade of it waits for its payment, which changes the price; `invalid_configuration`.
+ * the service cannot be renewed, a payment of an invoice for another cycle is on its way, or an upgrade of it waits for its payment,
+ * which changes the price; `invalid_configuration`.
  */
 export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: string): Promise<number> {
   const { organizationId } = await requireTerms(tx, serviceId);
@@ -45,7 +47,10 @@ export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: str
   requireAction('renew', before, tx.clock.now());
   const waiting = await findWaitingRenewal(tx, { serviceId });
   const isWanted = waiting !== null && (cycle === undefined || waiting.cycle === cycle);
-  if (waiting !== null && (await settle(tx, before, waiting, { keep: isWanted })) === 'open')
+  if (
+    waiting !== null &&
+    (await settle(tx, before, waiting, { keep: isWanted, isReplaced: true })) === 'open'
+  )
     return waiting.invoiceId;
 
   await settleUpgrade(tx, serviceId);
@@ -77,11 +82,24 @@ export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: str
 
 /**
  * Ends the wait for a renewal before the price or the length of the service's periods changes: one that was paid counts,
- * one that was not is cancelled. The service's row is locked; read it again afterwards.
+ * one that was not is cancelled, and, where the service is to be renewed all the same (`isReplaced`), not while its customer's payment
+ * is on its way: `conflict`. The service's row is locked; read it again afterwards.
  */
-export async function closeRenewal(tx: TxContext, service: Terms, reason: string): Promise<void> {
+export async function closeRenewal(
+  tx: TxContext,
+  service: Terms,
+  reason: string,
+  { isReplaced = false } = {},
+): Promise<void> {
   const waiting = await findWaitingRenewal(tx, { serviceId: service.id });
-  if (waiting !== null) await settle(tx, service, waiting, { keep: false, reason });
+  if (waiting !== null) await settle(tx, service, waiting, { keep: false, reason, isReplaced });
+}
+
+interface Settling {
+  keep: boolean;
+  reason?: string;
+  /** Whether its customer is to pay another one for what it is for. */
+  isReplaced?: boolean;
 }
 
 /** What has become of an invoice that waits, also of one whose payment is being carried out. */
@@ -89,10 +107,12 @@ async function settle(
   tx: TxContext,
   service: Terms,
   waiting: Renewal,
-  { keep, reason = 'another one takes its place' }: { keep: boolean; reason?: string },
+  { keep, reason = 'another one takes its place', isReplaced = false }: Settling,
 ): Promise<'open' | 'over'> {
   const { invoiceId } = waiting;
-  const status = keep ? await statusOf(tx, invoiceId) : await withdrawInvoice(tx, invoiceId, reason);
+  const status = keep
+    ? await statusOf(tx, invoiceId)
+    : await withdrawInvoice(tx, invoiceId, reason, { isReplaced });
   if (status === 'unpaid') return 'open';
   if (status === 'paid' || status === 'partially_refunded') await applyRenewal(tx, service, waiting);
   else if (status === 'refunded') await dropRefunded(tx, waiting);
@@ -111,7 +131,12 @@ async function requireNoUpgrade(tx: TxContext, serviceId: number): Promise<void>
   const upgrade = (await unpaidFor(tx, serviceId)).find(({ kind }) => kind === 'upgrade');
   if (upgrade === undefined) return;
   throw fail('conflict', {
-    message: `Invoice ${upgrade.id} for an upgrade of this service is open; pay or cancel it first, since it changes the price`,
+    message: await reasonOfOpen(
+      tx,
+      upgrade.id,
+      'for an upgrade of this service',
+      ', since it changes the price',
+    ),
   });
 }
 

@@ -13,6 +13,7 @@ import { type Coming, countingOn, isUntold, nextOf, type Priced, priceWith } fro
 import { comingOf } from '../priceMoves/queries.ts';
 import type { Terms } from '../terms.ts';
 import { type Change, findChange } from '../upgrade/queries.ts';
+import { whatKeeps } from '../upgrade/underWay.ts';
 
 /** What one more period of a service is: how long, for how much, from when to when. */
 export interface Offer {
@@ -66,7 +67,9 @@ export async function requireOffer(ctx: Context, service: Terms, cycle: string):
     });
   }
   if (scheduled !== null && isCycle(cycle)) {
-    const message = `The service becomes another product on ${scheduled.effectiveOn}; renew it ${service.cycle}, or for another cycle from that day on`;
+    const message =
+      (await whatKeeps(ctx, scheduled.effectiveOn)) ??
+      `The service becomes another product on ${scheduled.effectiveOn}; renew it ${service.cycle}, or for another cycle from that day on`;
     throw fail('conflict', { message });
   }
   const sold = offers.map((offer) => offer.cycle).join(', ');

@@ -29,7 +29,7 @@ export const renewRoutes = routes('/dashboard/services', { tag: 'Services', exam
       summary: 'Create renewal invoice',
       description:
         'The due date moves once the invoice is paid. An invoice that is open already is returned; one for another cycle ' +
-        'is cancelled and replaced.',
+        'is cancelled and replaced, but not while a payment for it, such as a debit, is on its way.',
       params: IdParams,
       body: S.Renew,
       data: S.Renewed,

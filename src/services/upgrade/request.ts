@@ -1,6 +1,7 @@
 import {
   isPaid,
   issueInvoice,
+  reasonOfOpen,
   requireFewUnpaid,
   settleFree,
   statusOf,
@@ -38,7 +39,7 @@ import { fitInto } from './fit.ts';
 import type { Growths } from './growth.ts';
 import { type NewPeriod, type Priced, priceChange } from './price.ts';
 import { type Change, findChange, writeChange } from './queries.ts';
-import { requireNoneUnderWay, underWay } from './underWay.ts';
+import { requireNoneUnderWay, underWay, whatKeeps } from './underWay.ts';
 import { viewOffer } from './view.ts';
 
 export interface UpgradeRequest {
@@ -70,7 +71,7 @@ export async function upgradeService(
     const tax = await taxOf(tx, ctx.organizationId, { lock: true });
     await requireOpen(tx, ctx.organizationId);
     const before = running(tx, await lockTerms(tx, id));
-    await closeRenewal(tx, before, 'an upgrade changes the price of what it renews');
+    await closeRenewal(tx, before, 'an upgrade changes the price of what it renews', { isReplaced: true });
     const service = running(tx, await lockTerms(tx, id));
     const open = await reopen(tx, service);
     if (open !== null) return sameAs(tx, service, open, wanted, growths);
@@ -113,28 +114,33 @@ async function requireProduct(ctx: Context, id: number): Promise<Product> {
   });
 }
 
+type Open = Change & { invoiceId: number };
+
 /** The change that waits for its payment; one whose invoice has just ended, or that waits for its day, is given up. */
-async function reopen(tx: Tx, service: Running): Promise<Change | null> {
+async function reopen(tx: Tx, service: Running): Promise<Open | null> {
   const open = await findChange(tx, { serviceId: service.id });
   if (open === null) return null;
   if (open.invoiceId !== null) {
-    if ((await statusOf(tx, open.invoiceId)) === 'unpaid') return open;
+    if ((await statusOf(tx, open.invoiceId)) === 'unpaid') return { ...open, invoiceId: open.invoiceId };
     if (await isPaid(tx, open.invoiceId)) throw underWay();
   }
   if (open.effectiveOn !== null && service.duedate > open.effectiveOn) {
-    const message = `The service was renewed as what it becomes on ${open.effectiveOn}; change it after that day`;
+    const message =
+      (await whatKeeps(tx, open.effectiveOn)) ??
+      `The service was renewed as what it becomes on ${open.effectiveOn}; change it after that day`;
     throw fail('conflict', { message });
   }
   await giveUpChange(tx, service, open);
   return null;
 }
 
-async function sameAs(tx: Tx, service: Running, open: Change, wanted: UpgradeRequest, growths: Growths) {
+async function sameAs(tx: Tx, service: Running, open: Open, wanted: UpgradeRequest, growths: Growths) {
   await requireProduct(tx, wanted.product_id);
   const cycle = open.cycle ?? service.cycle;
   if (open.productId !== wanted.product_id || cycle !== (wanted.cycle ?? service.cycle)) {
-    const message = `Invoice ${open.invoiceId} for another change of this service is open; pay or cancel it first`;
-    throw fail('conflict', { message });
+    throw fail('conflict', {
+      message: await reasonOfOpen(tx, open.invoiceId, 'for another change of this service'),
+    });
   }
   const priced = await price(tx, service, { ...wanted, couponcode: undefined }, growths);
   const tax = await taxOf(tx, service.organizationId, { lock: false });
@@ -152,8 +158,7 @@ async function requireNoOther(tx: Tx, serviceId: number): Promise<void> {
   await requireNoneUnderWay(tx, serviceId);
   const other = (await unpaidFor(tx, serviceId)).find(({ kind }) => kind === 'upgrade');
   if (other === undefined) return;
-  const message = `Invoice ${other.id} for another change of this service is open; pay or cancel it first`;
-  throw fail('conflict', { message });
+  throw fail('conflict', { message: await reasonOfOpen(tx, other.id, 'for another change of this service') });
 }
 
 async function quote(ctx: OrganizationContext, service: Running, wanted: UpgradeRequest, growths: Growths) {

@@ -75,12 +75,13 @@ async function paid(invoiceId: number): Promise<void> {
   await settled(product);
 }
 
-async function refused(ask: () => ReturnType<typeof upgrade>, status: number, code: string): Promise<void> {
+async function refused(ask: () => ReturnType<typeof upgrade>, status: number, code: string) {
   await settled(product);
   const before = await held();
   const answer = await ask();
   expect([answer.status, answer.body.code], JSON.stringify(answer.body)).toEqual([status, code]);
   expect(await held()).toEqual(before);
+  return answer.body as { message: string };
 }
 
 /** All but what the calendar looks at again because the clock went back between tests. */
@@ -231,6 +232,8 @@ describe('another product', () => {
       );
       await product.periodic('services.applyDueChanges');
       expect((await service()).product.name).toBe('Web hosting');
+      const { message } = await refused(() => upgrade({ product_id: large }), 409, 'conflict');
+      expect(message).toContain('waits until our staff has looked through what was restored');
       expect((await product.staff.post(`/staff/restores/${restore?.id}/release`, {})).status).toBe(200);
       await product.periodic('services.applyDueChanges');
       await product.periodic('services.applyDueChanges');

@@ -1,4 +1,4 @@
-import { issueInvoice, requireFewUnpaid, taxOf, totalsOf } from '../../billing/index.ts';
+import { issueInvoice, reasonOfOpen, requireFewUnpaid, taxOf, totalsOf } from '../../billing/index.ts';
 import { requireOpen } from '../../organizations/index.ts';
 import {
   fail,
@@ -16,6 +16,7 @@ import {
   requireAction,
   requireTerms,
   type Terms,
+  whatKeeps,
 } from '../../services/index.ts';
 import { viewAction } from '../actions/history.ts';
 import { requireVps } from '../queries.ts';
@@ -46,7 +47,7 @@ export async function upgradeVps(
     const open = waiting === null ? null : await reopen(tx, service, waiting);
     if (open === null) await requireNoOther(tx, id);
     const priced = await priceUpgrade(tx, service, change);
-    if (open !== null) return sameAs(open, service, priced);
+    if (open !== null) return sameAs(tx, open, service, priced);
     await reserveGrowth(tx, service, priced.options);
     return priced.chargeMinor === 0 ? apply(tx, service, priced) : order(tx, service, priced, tax);
   });
@@ -55,7 +56,7 @@ export async function upgradeVps(
 /** The terms to change. A renewal that is open would be paid at the old price, so it is cancelled; one that is paid counts. */
 async function lockWithoutRenewal(tx: OrganizationContext & TxContext, id: number): Promise<PaidTerms> {
   const before = requireActive(tx, await lockTerms(tx, id));
-  await closeRenewal(tx, before, 'an upgrade changes the price of what it renews');
+  await closeRenewal(tx, before, 'an upgrade changes the price of what it renews', { isReplaced: true });
   return requireActive(tx, await lockTerms(tx, id));
 }
 
@@ -72,8 +73,9 @@ async function requireNoOther(tx: TxContext, serviceId: number): Promise<void> {
   if (other === null) return;
   const message =
     other.invoiceId === null
-      ? `The service becomes another product on ${other.effectiveOn}; change its size after that day`
-      : `Invoice ${other.invoiceId} for another change of this service is open; pay or cancel it first`;
+      ? ((await whatKeeps(tx, other.effectiveOn)) ??
+        `The service becomes another product on ${other.effectiveOn}; change its size after that day`)
+      : await reasonOfOpen(tx, other.invoiceId, 'for another change of this service');
   throw fail('conflict', { message });
 }
 
@@ -91,12 +93,13 @@ async function reopen(
   throw fail('conflict', { message: 'An upgrade of this service was paid and is being carried out' });
 }
 
-function sameAs(open: WaitingUpgrade, service: PaidTerms, priced: PricedUpgrade) {
+async function sameAs(tx: TxContext, open: WaitingUpgrade, service: PaidTerms, priced: PricedUpgrade) {
   const keys = new Set([...Object.keys(open.options), ...Object.keys(priced.changes)]);
   const isSame = [...keys].every((key) => open.options[key] === priced.changes[key]);
   if (!isSame) {
-    const message = `Invoice ${open.invoice_id} for another change of this service is open; pay or cancel it first`;
-    throw fail('conflict', { message });
+    throw fail('conflict', {
+      message: await reasonOfOpen(tx, open.invoice_id, 'for another change of this service'),
+    });
   }
   return view(service, {
     invoiceId: open.invoice_id,
