@@ -11,12 +11,19 @@ export interface Coming {
 
 /**
  * SQL for the newest payment of an invoice that is on its way; null for none. After one that came back it is nothing to rely on: no
- * service and no order waits for the next (see {@link isOnItsWay}), so its customer may pay in another way before they lose them.
+ * service and no order waits for the next (see {@link isOnItsWay}), so its customer may pay in another way before they lose them. For a
+ * renewal it may have come back of one that this one came instead of, as for another cycle.
  */
 export const comingOf = (invoice: string) =>
   `(select jsonb_build_object('driver', c.driver, 'since', coalesce(c.pending_at, c.created_at)) from charges c
     where c.invoice_id = ${invoice} and c.state = 'pending' and not exists (select 1 from charges b
       where b.invoice_id = c.invoice_id and b.state = 'failed' and b.pending_at is not null)
+      and not exists (select 1 from invoices i
+        join invoice_items m on m.invoice_id = i.id join invoice_items n on n.service_id = m.service_id
+        join invoices w on w.id = n.invoice_id and w.kind = 'renewal' and w.status = 'cancelled'
+          and w.created_at <= i.created_at and w.created_at > i.created_at - interval '90 days'
+        join charges b on b.invoice_id = w.id and b.state = 'failed' and b.pending_at is not null
+        where i.id = c.invoice_id and i.kind = 'renewal')
     order by c.id desc limit 1)`;
 
 const coming = statement<{ coming: Coming | null }, { invoiceId: number }>(

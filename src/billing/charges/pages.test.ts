@@ -504,6 +504,11 @@ describe('an order that waits for a debit', () => {
       (status) => status === 200,
     );
 
+    // What came back of the one before counts as well: no service is spared for the next debit.
+    const annual = (await renew('annually')).body.data.invoice_id;
+    await pending(annual);
+    expect((await pay(annual, {}, buyer)).redirect_url).toContain('/');
+
     const { invoice_id: change } = (await upgrade(other)).body.data;
     await pending(change);
     const waits = {
