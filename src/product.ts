@@ -146,7 +146,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
 
   undo.push(startTellingReaders(ctx));
   if (config.role === 'api') await forgetUnsettled(ctx, endVisits);
-  else await settleRestore(ctx, vpsJobs, closeOldDoors);
+  else await settleRestore(ctx, vpsJobs, endVisits, tellKeyOwners);
   const { drivers, node, watch } = await openWorld(ctx, data, progress, parts, undo);
   const build = { version, commit: commitOf(join(import.meta.dirname, '..')), role: config.role };
   const registry = createRegistry(() => ctx.db.connections(), build);
@@ -186,12 +186,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
 /** The context of the product itself. */
 type Whole = Context & { db: ReturnType<typeof connect>; log: ProcessLog };
 
-/** What was closed since the backup must not stand open again after a restore; of what stays open, people are told. */
-async function closeOldDoors(tx: TxContext): Promise<void> {
-  await endVisits(tx);
-  await tellKeyOwners(tx);
-}
-
+/** What was closed since the backup must not stand open again after a restore. */
 async function endVisits(tx: TxContext): Promise<void> {
   await forgetSignIns(tx);
   await expireInvitations(tx);
@@ -287,7 +282,7 @@ async function startBackground(
   // What somebody says of a recovery is settled before the first job, also where this process has waited for it.
   const mayWork = async () => {
     if (!(await isWhereItWas(ctx))) return false;
-    await settleRestore(ctx, vpsJobs, closeOldDoors);
+    await settleRestore(ctx, vpsJobs, endVisits, tellKeyOwners);
     return true;
   };
   const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes, readOwners, mayWork });

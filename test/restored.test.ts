@@ -295,20 +295,37 @@ it('a service that was to end when the backup was made runs on until staff says 
   expect((await serviceOf(serviceId)).status).not.toBe('active');
 }, 240_000);
 
-it('a session that may have ended since the backup opens nothing in an API that starts before any worker', async () => {
+it('a session that may have ended since the backup opens nothing in an API that starts before any worker, and those of later stay open', async () => {
   const at = { databaseUrl: database.url };
-  const sessions = () => sql(at, 'select id from sessions');
-  await sql(
-    at,
-    `insert into sessions (id, user_id, hash, half, strong, method, proven_at, last_seen_at, expires_at, created_at)
-     select 4242, id, sha256('4242'::bytea), false, false, 'password', now(), now(), now() + interval '1 day', now()
-     from users order by id limit 1`,
-  );
+  const sessions = async () =>
+    (await sql<{ id: number }>(at, 'select id::int from sessions')).map(({ id }) => id);
+  const signIn = (id: number) =>
+    sql(
+      at,
+      `insert into sessions (id, user_id, hash, half, strong, method, proven_at, last_seen_at, expires_at, created_at)
+       select $1::bigint, id, sha256($1::bigint::text::bytea), false, false, 'password', now(), now(), now() + interval '1 day', now()
+       from users order by id limit 1`,
+      id,
+    );
+  const startAs = async (role: 'api' | 'all') => {
+    product = await startChild(dir, { DATABASE_URL: database.url, HYPERVISOR: 'simulator', ROLE: role });
+  };
+  const unsettled = () => sql(at, 'select id from restores where settled_at is null');
+  await signIn(4242);
   const [backup = ''] = (await command('backup', '--quick')).split(' ', 1);
   await product.end('SIGTERM');
   await command('restore', backup, '--replace');
-  expect(await sessions()).toHaveLength(1);
-  product = await startChild(dir, { DATABASE_URL: database.url, HYPERVISOR: 'simulator', ROLE: 'api' });
+  expect(await sessions()).toEqual([4242]);
+  await startAs('api');
   expect(await sessions()).toEqual([]);
-  expect(await sql(at, 'select id from restores where settled_at is null')).toHaveLength(1);
-}, 120_000);
+  expect(await unsettled()).toHaveLength(1);
+  await signIn(4243);
+  await product.end('SIGTERM');
+  await startAs('api');
+  expect(await sessions()).toEqual([4243]);
+  expect(await unsettled()).toHaveLength(1);
+  await product.end('SIGTERM');
+  await startAs('all');
+  expect(await sessions()).toEqual([4243]);
+  expect(await unsettled()).toEqual([]);
+}, 180_000);
