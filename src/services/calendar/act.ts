@@ -55,9 +55,14 @@ function act(
   }
 }
 
+/** Whether that step issues another invoice in the place of one that was cancelled. */
+export function replacesInvoice({ invoiceStatus }: CalendarRow, step: Step): boolean {
+  return invoiceStatus === 'cancelled' && step !== 'end' && step !== 'ending_notice';
+}
+
 /** The invoice may have been replaced by one for another cycle, as its customer asked, or cancelled. */
 async function withOpenInvoice(tx: TxContext, row: CalendarRow, step: Step): Promise<CalendarRow> {
-  if (row.invoiceStatus !== 'cancelled' || step === 'end' || step === 'ending_notice') return row;
+  if (!replacesInvoice(row, step)) return row;
   const invoiceId = await issueRenewal(tx, row.serviceId);
   await replaceInvoice(tx, row.serviceId, invoiceId);
   return (await readRows(tx, [row.serviceId]))[0] ?? row;

@@ -17,7 +17,7 @@ import { countingOn, isUntold } from '../priceMoves/coming.ts';
 import { comingOf } from '../priceMoves/queries.ts';
 import { findWaitingRenewal } from '../renew/queries.ts';
 import { type CalendarSettings, calendar } from '../settings.ts';
-import { doStep } from './act.ts';
+import { doStep, replacesInvoice } from './act.ts';
 import { afterStep } from './foresee.ts';
 import { nextOf } from './plan.ts';
 import {
@@ -216,9 +216,10 @@ async function attend(
   if (next.on > today) return lookAgain(tx, row.serviceId, mayChange ? addDays(today, 1) : next.on, warnedOn);
   if (isHeld && heldAfterRestore.has(next.do))
     return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
-  if (isHeld && next.do === 'invoice' && (await hasNewPrice(tx, row, today)))
-    return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
   if (next.do === 'start_over') return startOver(tx, row.serviceId, next.from, today);
+  const issues = next.do === 'invoice' || replacesInvoice(row, next.do);
+  if (isHeld && issues && (await hasNewPrice(tx, row, today)))
+    return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
   if (next.do === 'invoice' && (await isJustPaid(tx, row.serviceId)))
     return lookAgain(tx, row.serviceId, addDays(today, 1), warnedOn);
   if (next.do === 'terminate' && (await mayBePaidOnPage(tx, row)))

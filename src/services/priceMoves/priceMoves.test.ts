@@ -266,7 +266,7 @@ describe('a move of prices', () => {
       return sql(
         product,
         `select i.subtotal_minor as minor from invoices i join service_renewals r on r.invoice_id = i.id
-         where r.service_id = $1`,
+         where r.service_id = $1 order by i.id`,
         id,
       );
     };
@@ -275,6 +275,33 @@ describe('a move of prices', () => {
     expect(await invoices(addDays(duedate, -13))).toEqual([]);
     expect((await product.staff.post(`/staff/restores/${restore}/release`, {})).status).toBe(200);
     expect(await invoices(addDays(duedate, -12))).toEqual([{ minor: 1_200 }]);
+    // Nor one in the place of another, whichever step would issue it.
+    const stepIs = async (step: string) =>
+      (await sql(product, 'select from service_calendar where service_id = $1 and step = $2', id, step))
+        .length > 0;
+    let day = -12;
+    for (; !(await stepIs('overdue')) && day < 10; day += 1)
+      expect(await invoices(addDays(duedate, day))).toHaveLength(1);
+    expect(await stepIs('overdue')).toBe(true);
+    const unpaid = () =>
+      sql<{ id: string; minor: number }>(
+        product,
+        `select id::text, subtotal_minor as minor from invoices
+         where organization_id = $1 and kind = 'renewal' and status = 'unpaid'`,
+        customer.organizationId,
+      );
+    const [open] = await unpaid();
+    const cancelled = await product.staff.post(`/staff/invoices/${open?.id}/cancel`, { reason: 'asked for' });
+    expect(cancelled.status).toBe(200);
+    const again = await restored();
+    for (; day <= 13; day += 1) {
+      await invoices(addDays(duedate, day));
+      expect(await unpaid()).toEqual([]);
+    }
+    expect((await product.staff.post(`/staff/restores/${again}/release`, {})).status).toBe(200);
+    await invoices(addDays(duedate, day));
+    expect(await stepIs('last_reminder')).toBe(true);
+    expect(await unpaid()).toMatchObject([{ minor: 1_200 }]);
   });
 
   it('waits for a customer whose mail was not sent, and then for the days of notice', async () => {
