@@ -126,11 +126,12 @@ export const compareProvider = saga<Payload, State>({
     { name: 'charges', do: lookAtAll },
     { name: 'payouts', transactional: true, do: lookAtPayouts },
     { name: 'note', transactional: true, do: note },
+    // Last, since nothing that was missed and no release after a restore waits for it.
+    { name: 'modes', do: ({ ctx, drivers }) => learnModes(ctx, drivers.payments) },
   ],
 });
 
 async function hearMissed({ ctx, drivers, payload }: Run<Payload, State>): Promise<Partial<State>> {
-  await learnModes(ctx, drivers.payments);
   const { compared_until: before } = await ctx.db.one(comparedUntil, { driver: payload.driver });
   const since = new Date((before?.getTime() ?? overlapMs) - overlapMs);
   const newest = await hearSince(ctx, drivers.payments, since);

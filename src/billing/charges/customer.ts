@@ -9,8 +9,10 @@ interface Known {
   is_test: boolean | null;
 }
 
-/** A request each. */
+/** So many are read at once. */
 const learntAtOnce = 200;
+/** In a row: then it is the provider that is away, or the key. */
+const failuresAtMost = 10;
 
 const findCustomer = statement<Known, { organizationId: number; driver: string }>(
   'billing.findProviderCustomer',
@@ -33,10 +35,13 @@ const setMode = statement<never, { driver: string; reference: string; isTest: bo
   'billing.setCustomerMode',
   'update provider_customers set is_test = :isTest where driver = :driver and reference = :reference and is_test is null',
 );
-const withoutMode = statement<{ reference: string }, { driver: string; limit: number }>(
+const withoutMode = statement<
+  { organization_id: number; reference: string },
+  { driver: string; after: number; limit: number }
+>(
   'billing.customersWithoutMode',
-  `select reference from provider_customers where driver = :driver and is_test is null
-   order by created_at desc limit :limit`,
+  `select organization_id, reference from provider_customers
+   where driver = :driver and is_test is null and organization_id > :after order by organization_id limit :limit`,
 );
 const replaceCustomer = statement<
   never,
@@ -109,12 +114,35 @@ async function learnMode(ctx: Context, payments: Payments, reference: string): P
 }
 
 /**
- * The same of all of them, some each night: who is asked about under a key for tests is known as such also once it is real, whatever
- * the provider says of them then. Outside of a transaction.
+ * The same of all of them, each night: who is asked about under a key for tests is known as such also once it is real, whatever
+ * the provider says of them then. Nothing waits for it: one about whom it fails keeps nobody else from being asked about, and when
+ * it fails about everybody, the next night asks. Outside of a transaction.
  */
 export async function learnModes(ctx: Context, payments: Payments): Promise<void> {
-  const unknown = await ctx.db.many(withoutMode, { driver: payments.kind, limit: learntAtOnce });
-  for (const { reference } of unknown) await learnMode(ctx, payments, reference);
+  let [after, failed] = [0, 0];
+  for (;;) {
+    const unknown = await ctx.db.many(withoutMode, { driver: payments.kind, after, limit: learntAtOnce });
+    for (const { reference } of unknown) {
+      failed = (await triesToLearn(ctx, payments, reference)) ? 0 : failed + 1;
+      if (failed >= failuresAtMost) return;
+    }
+    if (unknown.length < learntAtOnce) return;
+    after = unknown.at(-1)?.organization_id ?? after;
+  }
+}
+
+async function triesToLearn(ctx: Context, payments: Payments, reference: string): Promise<boolean> {
+  try {
+    await learnMode(ctx, payments, reference);
+    return true;
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    ctx.log.warn(
+      { customer: reference, err: error },
+      'the payment provider does not say which mode a customer is of',
+    );
+    return false;
+  }
 }
 
 /** `instead`: whom the provider knew before and has forgotten. */

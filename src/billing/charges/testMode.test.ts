@@ -142,19 +142,43 @@ it('who was made known before the mode was written down pays once the key is rea
   expect(stripe.account.require(before?.reference ?? '', 'customer').deleted).toBeUndefined();
 });
 
-it('who was never seen since is known as of tests by the night that is compared under the key for tests', async () => {
+it('who was never seen since is known as of tests by the night that is compared under the key for tests, however many others are not', async () => {
   key = 'test';
-  const rests = await newCustomer(product);
-  expect((await follow(await linkOf(await newInvoice(product, rests), rests))).status).toBe(303);
-  await sql(
-    product,
-    'update provider_customers set is_test = null where organization_id = $1',
+  const [fails, rests] = [await newCustomer(product), await newCustomer(product)];
+  for (const client of [fails, rests])
+    expect((await follow(await linkOf(await newInvoice(product, client), client))).status).toBe(303);
+  await sql(product, 'update provider_customers set is_test = null where organization_id = any($1)', [
+    fails.organizationId,
     rests.organizationId,
-  );
+  ]);
+  // Of whom the provider knows nothing: more than are read at once, before those two and after them.
+  const crowd = (from: number) =>
+    sql(
+      product,
+      `with made as (
+         insert into organizations (id, name, created_at)
+         select $1::bigint + n, 'crowd', $2 from generate_series(1, 205) n returning id)
+       insert into provider_customers (organization_id, driver, reference, created_at)
+       select id, 'stripe', concat('cus_gone', id), $2::timestamptz + interval '1 hour' from made`,
+      from,
+      product.clock.now(),
+    );
+  await crowd(0);
+  await crowd(Number.MAX_SAFE_INTEGER - 1_000);
+  const { reference } = (await customer(fails)) ?? {};
+  stripe.fail(new RegExp(`^GET /v1/customers/${reference}$`), 'refused', 100);
+  const job = async () =>
+    (
+      await sql<{ id: number; state: string }>(
+        product,
+        `select id::int, state from jobs where name = 'billing.compareWithProvider' order by id desc limit 1`,
+      )
+    )[0];
+  const before = await job();
   product.clock.travel(86_400_000);
   await product.periodic('billing.compareProvider');
-  await until(
-    () => customer(rests),
-    (row) => row?.is_test === true,
-  );
+  await until(job, (row) => row !== undefined && row.id !== before?.id && row.state === 'done', 60_000);
+  stripe.heal();
+  expect(await customer(rests)).toMatchObject({ is_test: true });
+  expect(await customer(fails)).toMatchObject({ is_test: null });
 });
