@@ -76,17 +76,18 @@ export const openPageOf = statement<Charge, { invoiceId: number; driver: string;
      and state = 'open' and uses_credit = :usesCredit order by id limit 1`,
 );
 /**
- * Charges of saved methods that have not ended, and how many we began by ourselves. Of a provider that is not ours any more
- * we hear nothing, so nothing of it is under way.
+ * What has not ended (`under_way`; `open_saved`: of it what is asked of a saved method and has no answer), and how many we began by
+ * ourselves. Of a provider that is not ours any more we hear nothing, so nothing of it is under way.
  */
 export const chargesOf = forMany(
   statement<
-    { under_way: number; attempts: number; open_pages: number },
+    { under_way: number; open_saved: number; attempts: number; open_pages: number },
     { invoiceId: number; driver: string }
   >(
     'billing.chargesOf',
     `select count(*) filter (where driver = :driver and (state = 'pending' or (state = 'open' and means = 'saved')))::int
        as under_way,
+     count(*) filter (where driver = :driver and state = 'open' and means = 'saved')::int as open_saved,
      coalesce(max(attempt), 0)::int as attempts,
      count(*) filter (where driver = :driver and state = 'open' and page_reference is not null)::int as open_pages
    from charges where invoice_id = :invoiceId`,

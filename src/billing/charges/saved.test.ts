@@ -4,6 +4,7 @@ import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
+import { ibans } from '../../../test/stripe/cards.ts';
 import { failFor, type PaidProduct, startPaidProduct } from '../../../test/stripe/product.ts';
 import { dayFor, statement, transaction } from '../../platform/index.ts';
 import { chargeSaved } from '../index.ts';
@@ -257,6 +258,45 @@ describe('a saved method', () => {
     await becomesPaid(who, invoiceId);
     await settled(paid.product);
     expect(taken()).toBe(before + 1);
+  });
+
+  it('is charged while a debit that came back is sent again, for which nothing waits', async () => {
+    const { who, invoiceId, methodId: account } = await someone(ibans.fails);
+    const pay = (payment_method_id: number) =>
+      who.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'card', payment_method_id });
+    const debit = async () => {
+      const { body } = await pay(account);
+      const [row] = await until(
+        () =>
+          sql<{ state: string; reference: string }>(
+            paid.product,
+            'select state, reference from charges where id = $1',
+            body.data.charge.id,
+          ),
+        ([found]) => found?.state === 'pending',
+      );
+      return row?.reference ?? '';
+    };
+    const failed = (count: number) =>
+      until(
+        () => charges(invoiceId),
+        (all) => all.filter(({ state }) => state === 'failed').length === count,
+      );
+    const first = await debit();
+    const card = await paid.saveMethod(who);
+    const meanwhile = await pay(card);
+    expect([meanwhile.status, meanwhile.body.message]).toEqual([
+      409,
+      expect.stringContaining('is on its way'),
+    ]);
+    paid.stripe.account.settleDebit(first);
+    await failed(1);
+    const second = await debit();
+    expect((await pay(card)).status).toBe(200);
+    await becomesPaid(who, invoiceId);
+    paid.stripe.account.settleDebit(second);
+    await failed(2);
+    expect(await invoiceOf(who, invoiceId)).toMatchObject({ status: 'paid' });
   });
 
   it('is charged after all when the provider was away for longer than we tried, with nobody doing anything', async () => {

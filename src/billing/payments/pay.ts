@@ -76,17 +76,17 @@ async function askProvider(
   if (tooLittle !== null) throw fail(tooLittle.code, { message: tooLittle.message });
   const asked = { amountMinor, usesCredit };
   if (await isPaymentComing(tx, invoice.id)) throw fail('invoice_not_payable', { message: paymentComing });
-  if (method !== null) await requireNoneUnderWay(tx, invoice);
+  if (method !== null) await requireNoneAsked(tx, invoice);
   if (method !== null)
     return { ...nothing, charge: viewCharge(await wantCharge(tx, invoice, method, asked)) };
   const { charge, link } = await wantPage(tx, invoice, asked);
   return { redirect_url: link, charge: viewCharge({ ...charge, amount_minor: amountMinor }) };
 }
 
-/** Two charges of saved methods at once would both be taken. */
-async function requireNoneUnderWay(tx: TxContext, { id }: Payable): Promise<void> {
+/** Two charges of saved methods at once would both be taken. What is on its way is looked at before, as on a page. */
+async function requireNoneAsked(tx: TxContext, { id }: Payable): Promise<void> {
   const driver = tx.config.payments;
-  if ((await tx.db.one(chargesOf, { invoiceId: id, driver })).under_way === 0) return;
+  if ((await tx.db.one(chargesOf, { invoiceId: id, driver })).open_saved === 0) return;
   const message = `Invoice ${id} is being charged to a saved method already; it is paid once that has an answer`;
   throw fail('invoice_not_payable', { message });
 }
