@@ -175,8 +175,8 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: 'who a request comes from, asked at every request; who is a member, and whether by a second factor; activity is the journal, with the names of people and keys; address and tax id are shown, and said in the billing profile',
   },
   billing: {
-    tables: ['journal', 'organizations', 'restores', 'services', 'set_aside'],
-    why: 'whether what an invoice sold still runs; the country that taxes, the lock that numbers invoices, whose they are for staff, and what a periodic job leaves out; staff is told in one list what a restore holds, and by the journal whether customers heard of it',
+    tables: ['journal', 'organizations', 'restores', 'service_renewals', 'services', 'set_aside'],
+    why: 'whether what an invoice sold still runs; which invoices are for one period, since a debit of theirs that came back counts for all; the country that taxes, the lock that numbers invoices, whose they are for staff, and what a periodic job leaves out; staff is told in one list what a restore holds, and by the journal whether customers heard of it',
   },
   services: {
     tables: [

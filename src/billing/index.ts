@@ -13,7 +13,7 @@ export { bookkeepingRoutes } from './bookkeeping/routes.ts';
 export { bookkeeping } from './bookkeeping/settings.ts';
 export { mayBePaid } from './charges/askPages.ts';
 export { chargeConcerns } from './charges/concerns.ts';
-export { isOnItsWay, reasonOfOpen } from './charges/onItsWay.ts';
+export { isOnItsWay, reasonOfOpen, renewalOf } from './charges/onItsWay.ts';
 export { paymentRoutes } from './charges/routes.ts';
 export { chargeSaved } from './charges/saved.ts';
 export { sendableOf } from './charges/sendBack.ts';

@@ -9,22 +9,54 @@ export interface Coming {
   since: string;
 }
 
+/** How far a payment that came back counts. Both are SQL. */
+interface Period {
+  /** What came back before is forgotten. */
+  since: string;
+  /** Selects the ids of other invoices for the same: what came back of them counts as well. */
+  invoices?: string;
+}
+
+/**
+ * The period of a service that begins on that day. What came back before has spared nothing: what is sent after it counts. There may be
+ * several invoices for it: each cycle that the customer asks for is another one.
+ */
+export const renewalOf = (service: string, startsOn: string): Period => ({
+  since: `${startsOn}::timestamp at time zone 'UTC'`,
+  invoices: `select r.invoice_id from service_renewals r where r.service_id = ${service} and r.starts_on = ${startsOn}`,
+});
+
+/** An invoice that is for nothing that another was for. */
+export const ofItself: Period = { since: `'-infinity'` };
+
+const cameBackSince = (charge: string, { since }: Period) =>
+  `${charge}.state = 'failed' and ${charge}.finished_at >= ${since}`;
+const debitCameBackSince = (charge: string, period: Period) =>
+  `${cameBackSince(charge, period)} and ${charge}.pending_at is not null`;
+// One array that is made before: with `or` or a join no index would find the charges, and each row would read all there are.
+const eachOf = (invoice: string, { invoices }: Period) =>
+  invoices === undefined ? invoice : `any(array(${invoices}) || ${invoice})`;
+
+/** That of an invoice of whatever kind: what the calendar asks by of a renewal, and the expiry of any other. */
+const periodOf = (invoice: string): Period => {
+  const renewal = (column: string) =>
+    `(select w.${column} from service_renewals w where w.invoice_id = ${invoice})`;
+  const period = renewalOf(renewal('service_id'), renewal('starts_on'));
+  return { ...period, since: `coalesce(${period.since}, ${ofItself.since})` };
+};
+
 /**
  * SQL for the newest payment of an invoice that is on its way; null for none. After one that came back it is nothing to rely on: no
- * service and no order waits for the next (see {@link isOnItsWay}), so its customer may pay in another way before they lose them. For a
- * renewal it may have come back of one that this one came instead of, as for another cycle.
+ * service and no order waits for the next (see {@link isOnItsWay}), so its customer may pay in another way before they lose them.
  */
-export const comingOf = (invoice: string) =>
-  `(select jsonb_build_object('driver', c.driver, 'since', coalesce(c.pending_at, c.created_at)) from charges c
-    where c.invoice_id = ${invoice} and c.state = 'pending' and not exists (select 1 from charges b
-      where b.invoice_id = c.invoice_id and b.state = 'failed' and b.pending_at is not null)
-      and not exists (select 1 from invoices i
-        join invoice_items m on m.invoice_id = i.id join invoice_items n on n.service_id = m.service_id
-        join invoices w on w.id = n.invoice_id and w.kind = 'renewal' and w.status = 'cancelled'
-          and w.created_at <= i.created_at and w.created_at > i.created_at - interval '90 days'
-        join charges b on b.invoice_id = w.id and b.state = 'failed' and b.pending_at is not null
-        where i.id = c.invoice_id and i.kind = 'renewal')
+export const comingOf = (invoice: string) => {
+  const period = periodOf('c.invoice_id');
+  // Counted, so that it is looked for where something is pending and not for each invoice of a list.
+  return `(select jsonb_build_object('driver', c.driver, 'since', coalesce(c.pending_at, c.created_at)) from charges c
+    where c.invoice_id = ${invoice} and c.state = 'pending' and (select count(*) from charges b
+      where b.invoice_id = ${eachOf('c.invoice_id', period)} and ${debitCameBackSince('b', period)}) = 0
     order by c.id desc limit 1)`;
+};
 
 const coming = statement<{ coming: Coming | null }, { invoiceId: number }>(
   'billing.paymentComing',
@@ -57,25 +89,23 @@ export async function reasonOfOpen(ctx: Context, invoiceId: number, what: string
 
 /**
  * SQL that says whether money for an invoice is on its way: our payment provider was asked for it, and has not answered; a page
- * that was only opened is no money. It counts once. When it came back after `since`, what is sent after it does not count, or
+ * that was only opened is no money. It counts once. When it came back in the `period`, what is sent after it does not count, or
  * a debit that fails again and again would pay for a service for ever; the same holds of a saved method that declines,
- * unless we are the ones who ask again, for a month at most. Of a provider that is not ours any more nothing will be heard. `before`
- * is SQL that selects the ids of other invoices for the same: what came back of them counts as well. Takes `:driver` and `:now`.
+ * unless we are the ones who ask again, for a month at most. Of a provider that is not ours any more nothing will be heard. Takes
+ * `:driver` and `:now`.
  */
-export const isOnItsWay = (invoice: string, since: string, before?: string) => {
-  const cameBack = `h.state = 'failed' and h.finished_at >= ${since}`;
+export const isOnItsWay = (invoice: string, period: Period) => {
+  const cameBack = cameBackSince('h', period);
   const longAgo = `:now::timestamptz - make_interval(days => ${mostDaysOnItsWay})`;
-  // One array that is made before: with `or` or a join no index would find the charges, and each row would read all there are.
-  const each = before === undefined ? invoice : `any(array(${before}) || ${invoice})`;
   // A process of the version before, beside this one, does not say since when.
   const pendingAt = 'coalesce(h.pending_at, h.created_at)';
   const count = (what: string) => `count(*) filter (where ${what})`;
   const countHere = (what: string) => count(`h.invoice_id = ${invoice} and ${what}`);
   return `(select ${countHere(`h.driver = :driver and h.state = 'pending'
         and ${pendingAt} > ${longAgo}`)} > 0
-      and ${count(`${cameBack} and h.pending_at is not null`)} = 0
+      and ${count(debitCameBackSince('h', period))} = 0
     or ${countHere(`h.driver = :driver and h.state = 'open' and h.means = 'saved' and h.attempt is not null`)} > 0
       and ${count(`h.attempt is not null and h.created_at <= ${longAgo}`)} = 0
     or ${countHere(`h.driver = :driver and h.state = 'open' and h.means = 'saved'`)} > 0 and ${count(cameBack)} = 0
-   from charges h where h.invoice_id = ${each})`;
+   from charges h where h.invoice_id = ${eachOf(invoice, period)})`;
 };

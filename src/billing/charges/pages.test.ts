@@ -504,12 +504,18 @@ describe('an order that waits for a debit', () => {
       (status) => status === 200,
     );
 
-    // What came back of the one before counts as well: no service is spared for the next debit.
+    // What came back before the day has spared nothing: the next debit is waited for, also for another cycle.
     const annual = (await renew('annually')).body.data.invoice_id;
-    await pending(annual);
-    expect((await pay(annual, {}, buyer)).redirect_url).toContain('/');
+    const next = await pending(annual);
+    const byCard = await buyer.post(`/dashboard/invoices/${annual}/pay`, { method: 'card' });
+    expect([byCard.status, byCard.body.message]).toEqual([409, expect.stringContaining('is on its way')]);
+    paid.stripe.account.settleDebit(next);
+    const changed = await until(
+      () => upgrade(other),
+      ({ status }) => status === 200,
+    );
 
-    const { invoice_id: change } = (await upgrade(other)).body.data;
+    const { invoice_id: change } = changed.body.data;
     await pending(change);
     const waits = {
       code: 'conflict',

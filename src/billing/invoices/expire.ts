@@ -9,7 +9,7 @@ import {
   type TxContext,
 } from '../../platform/index.ts';
 import { askedAgainMs, mayBePaid } from '../charges/askPages.ts';
-import { isOnItsWay } from '../charges/onItsWay.ts';
+import { isOnItsWay, ofItself } from '../charges/onItsWay.ts';
 import { invoiceExpired } from '../events.ts';
 import { returnPart } from '../payments/returnPart.ts';
 import { closePages } from '../payments/settle.ts';
@@ -40,7 +40,7 @@ interface AskedBy {
 const batch = 200;
 
 // A debit takes days: what is on its way is no less paid than late.
-const isBeingPaid = isOnItsWay('invoices.id', `'-infinity'`);
+const isBeingPaid = isOnItsWay('invoices.id', ofItself);
 
 const expiring = statement<
   Pick<Expiring, 'id' | 'number' | 'organizationId'>,

@@ -1,5 +1,5 @@
 import { type Context, fail, statement, type TxContext } from '../../platform/index.ts';
-import { isOnItsWay } from '../charges/onItsWay.ts';
+import { isOnItsWay, ofItself } from '../charges/onItsWay.ts';
 
 // A customer is known by what it bought: a cent that came in, also as credit, a gift or a free order is no reason to trust
 // anybody.
@@ -17,7 +17,7 @@ const standing = statement<
 >(
   'billing.standing',
   `select (select count(*)::int from invoices where organization_id = :organizationId and status = 'unpaid'
-       and kind in ('order', 'upgrade', 'top_up') and not ${isOnItsWay('invoices.id', `'-infinity'`)}) as orders,
+       and kind in ('order', 'upgrade', 'top_up') and not ${isOnItsWay('invoices.id', ofItself)}) as orders,
      ${asKnown}`,
 );
 

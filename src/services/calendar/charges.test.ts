@@ -75,6 +75,13 @@ async function overdue(days: number) {
   };
 }
 
+/** Whether an invoice is said to take a card, and what comes of that. */
+async function byCard(invoiceId: number): Promise<[boolean, number]> {
+  const { payment_ways: ways } = (await customer.get(`/dashboard/invoices/${invoiceId}`)).body.data;
+  const { status } = await customer.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'card' });
+  return [ways.find(({ method }: { method: string }) => method === 'card').allowed, status];
+}
+
 const charged = (invoiceId: number, state: string) =>
   sql(paid.product, 'select id from charges where invoice_id = $1 and state = $2', invoiceId, state);
 const returned = async () => {
@@ -94,6 +101,33 @@ it('while money is on its way nothing is taken away for want of it, and then it 
   );
   await pass(1);
   expect((await service(id)).status).toBe('suspended');
+});
+
+it('after a debit that came back before the day the next one is waited for, by its customer too', async () => {
+  const { id, invoiceId, methodId } = await overdue(-5);
+  const first = await debit(invoiceId, methodId);
+  paid.stripe.account.settleDebit(first);
+  await until(
+    () => charged(invoiceId, 'failed'),
+    ({ length }) => length === 1,
+  );
+  const second = await debit(invoiceId, methodId);
+  expect(await byCard(invoiceId)).toEqual([false, 409]);
+  await pass(25);
+  expect((await service(id)).status).toBe('active');
+  expect(await byCard(invoiceId)).toEqual([false, 409]);
+  paid.stripe.account.settleDebit(second);
+  await until(
+    () => charged(invoiceId, 'failed'),
+    ({ length }) => length === 2,
+  );
+  expect(await byCard(invoiceId)).toEqual([true, 200]);
+  const way = { method: 'card', payment_method_id: await paid.saveMethod(customer) };
+  expect((await customer.post(`/dashboard/invoices/${invoiceId}/pay`, way)).status).toBe(200);
+  await until(
+    () => charged(invoiceId, 'paid'),
+    ({ length }) => length === 1,
+  );
 });
 
 it('debits that come back one after the other spare a service once, and staff sees the second', async () => {
@@ -137,6 +171,8 @@ it('a debit that came back counts for an invoice of another cycle as well', asyn
   const other = body.data.invoice_id;
   expect(other).not.toBe(invoiceId);
   const second = await debit(other, methodId);
+  // Nothing waits for it, so its customer need not wait either.
+  expect(await byCard(other)).toEqual([true, 200]);
   await pass(20);
   expect((await service(id)).status).toBe('suspended');
   paid.stripe.account.settleDebit(second);

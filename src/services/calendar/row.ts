@@ -1,4 +1,4 @@
-import { isOnItsWay } from '../../billing/index.ts';
+import { isOnItsWay, renewalOf } from '../../billing/index.ts';
 import { type Context, dayOf, forMany, statement, type TxContext } from '../../platform/index.ts';
 import type { ServiceStatus } from '../states.ts';
 import type { SuspendedBy } from '../suspend/lock.ts';
@@ -38,11 +38,7 @@ export interface CalendarRow {
   problem: string | null;
 }
 
-// Of another cycle too: each that the customer asks for is another invoice.
-const ofPeriod =
-  'select r.invoice_id from service_renewals r where r.service_id = s.id and r.starts_on = c.due_on';
-
-// Money that came back before the day has spared nothing: what is sent after it counts. A mail that stays in the product, because none is sent from here, counts as sent when it was written.
+// A mail that stays in the product, because none is sent from here, counts as sent when it was written.
 export const rowsWhere = (calendar: string, where: string) => `
   select s.id as "serviceId", s.organization_id as "organizationId", s.user_id as "userId", p.name as product,
     s.domain as hostname, s.status, s.suspended_by as "suspendedBy", s.cancelled, s.auto_renew as "autoRenew", s.duedate,
@@ -52,7 +48,7 @@ export const rowsWhere = (calendar: string, where: string) => `
     (select min(coalesce(m.sent_at, case when m.state = 'kept' then m.created_at end)) from mails m
      where c.warned_on is null and m.journal_id = c.warning_id) as "sentAt",
     c.invoice_id as "invoiceId", i.status as "invoiceStatus", i.created_at as "issuedAt", i.expires_at as "expiresAt",
-    ${isOnItsWay('c.invoice_id', `c.due_on::timestamp at time zone 'UTC'`, ofPeriod)} as "isBeingPaid",
+    ${isOnItsWay('c.invoice_id', renewalOf('s.id', 'c.due_on'))} as "isBeingPaid",
     s.currency, i.total_minor as "totalMinor", i.paid_minor as "paidMinor", c.problem,
     (select max(w.until) from payment_promises w where w.organization_id = s.organization_id
        and (w.service_id is null or w.service_id = s.id)) as "promisedUntil"
