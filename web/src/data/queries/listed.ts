@@ -85,16 +85,18 @@ const keyOf = (row: Row | undefined) =>
   row?.id ?? row?.tid ?? row?.address ?? row?.number ?? row?.user_id ?? row?.created_at;
 
 interface Found {
+  data?: { pages: readonly unknown[] } | undefined;
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
   isFetching: boolean;
   isError: boolean;
-  fetchNextPage: (options: { cancelRefetch: boolean }) => Promise<unknown>;
+  fetchNextPage: (options: { cancelRefetch: boolean }) => Promise<Pick<Found, 'data' | 'isError'>>;
   refetch: (options: { cancelRefetch: boolean }) => Promise<unknown>;
 }
 
 /** The rest of a list, as `List` offers it. */
 export function moreOf({
+  data,
   hasNextPage,
   isFetchingNextPage,
   isFetching,
@@ -102,15 +104,19 @@ export function moreOf({
   fetchNextPage,
   refetch,
 }: Found) {
+  const pages = data?.pages.length ?? 0;
   return {
     has: hasNextPage,
     isLoading: isFetchingNextPage,
     // What failed is asked for again by whoever reads that it failed.
     isIdle: !isFetching && !isError,
     load: async () => {
-      // Nothing is read beside what is read anew: the next ones are asked for when that has come.
-      if (isFetching && !isFetchingNextPage) await refetch({ cancelRefetch: false });
-      await fetchNextPage({ cancelRefetch: false });
+      // Nothing is read beside what is read anew, which may have begun since this was drawn: what is asked for then is its answer,
+      // and the next ones are asked for when that has come.
+      for (let tries = 0; tries < 3; tries += 1) {
+        const { data, isError: failed } = await fetchNextPage({ cancelRefetch: false });
+        if (failed || (data?.pages.length ?? 0) > pages) return;
+      }
     },
     /** What is in sight, anew. */
     again: () => void refetch({ cancelRefetch: false }),
