@@ -121,6 +121,9 @@ describe('who asks', () => {
     await page.getByText('Ada Novak').click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByLabel('E-mail address').waitFor();
+    // They went by themselves: whoever comes next begins anew.
+    const { pathname, search } = new URL(page.url());
+    expect(pathname + search).toBe('/sign-in');
     const kept = await page.evaluate('JSON.stringify(Object.entries(sessionStorage))');
     expect(kept).not.toContain('next one');
   });

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { ApiError } from '../../client/index.ts';
 import { client } from './data/client.ts';
 import { actAs } from './data/impersonation.ts';
@@ -14,8 +14,13 @@ export function useHouse() {
   const queries = useQueryClient();
   const { data: signedIn } = useQuery(session);
   const wanted = signedIn?.preferences.language;
+  const isLeaving = useRef(false);
   const signOut = useMutation({
+    onError: () => {
+      isLeaving.current = false;
+    },
     mutationFn: async () => {
+      isLeaving.current = true;
       actAs(null);
       await client.post('/auth/logout').catch((error: unknown) => {
         // Ended already. Anything else leaves the session open, and that is said.
@@ -39,7 +44,7 @@ export function useHouse() {
   useEffect(() => {
     // The session ended elsewhere: whoever signs in again goes on here.
     const { pathname, search } = window.location;
-    if (signedIn === null && pathname !== '/sign-in')
+    if (signedIn === null && pathname !== '/sign-in' && !isLeaving.current)
       void navigate({ to: '/sign-in', search: { next: pathname + search, ended: true } });
   }, [signedIn, navigate]);
   return { signedIn, signOut, speak };
