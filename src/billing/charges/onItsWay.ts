@@ -80,6 +80,24 @@ export async function isPaymentComing(ctx: Context, invoiceId: number): Promise<
   return isComing(ctx, (await ctx.db.one(coming, { invoiceId })).coming);
 }
 
+const comingFromMethod = statement<{ coming: Coming }, { invoiceId: number; methodId: number }>(
+  'billing.paymentComingFromMethod',
+  `select jsonb_build_object('driver', c.driver, 'since', coalesce(c.pending_at, c.created_at)) as coming from charges c
+   where c.invoice_id = :invoiceId and c.method_id = :methodId and c.state = 'pending' order by c.id desc limit 1`,
+);
+
+/**
+ * The same of what one saved method was asked for, also after a debit of it came back: who need not wait for the next one may pay in
+ * another way, but of the same account it would be taken twice.
+ */
+export async function isMethodsPaymentComing(
+  ctx: Context,
+  invoiceId: number,
+  methodId: number,
+): Promise<boolean> {
+  return isComing(ctx, (await ctx.db.maybe(comingFromMethod, { invoiceId, methodId }))?.coming ?? null);
+}
+
 /** Why nothing else may be asked for while an invoice is open, and what to do: nobody cancels one whose payment is on its way. */
 export async function reasonOfOpen(ctx: Context, invoiceId: number, what: string, why = ''): Promise<string> {
   if (await isPaymentComing(ctx, invoiceId))

@@ -260,7 +260,7 @@ describe('a saved method', () => {
     expect(taken()).toBe(before + 1);
   });
 
-  it('is charged while a debit that came back is sent again, for which nothing waits', async () => {
+  it('is charged while a debit of another that came back is sent again, for which nothing waits; that other one is not', async () => {
     const { who, invoiceId, methodId: account } = await someone(ibans.fails);
     const pay = (payment_method_id: number) =>
       who.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'card', payment_method_id });
@@ -292,6 +292,11 @@ describe('a saved method', () => {
     paid.stripe.account.settleDebit(first);
     await failed(1);
     const second = await debit();
+    const twice = await pay(account);
+    expect([twice.status, twice.body]).toMatchObject([
+      409,
+      { code: 'invoice_not_payable', message: expect.stringContaining('is on its way') },
+    ]);
     expect((await pay(card)).status).toBe(200);
     await becomesPaid(who, invoiceId);
     paid.stripe.account.settleDebit(second);

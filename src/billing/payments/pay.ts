@@ -9,7 +9,7 @@ import {
 import { chargesOf, viewCharge } from '../charges/charge.ts';
 import { spendableCredit } from '../charges/held.ts';
 import { creditPartOf, leastByProvider, reasonAgainstLittle } from '../charges/least.ts';
-import { isPaymentComing } from '../charges/onItsWay.ts';
+import { isMethodsPaymentComing, isPaymentComing } from '../charges/onItsWay.ts';
 import { wantPage } from '../charges/page.ts';
 import { requireProvider } from '../charges/provider.ts';
 import { wantCharge } from '../charges/saved.ts';
@@ -76,15 +76,22 @@ async function askProvider(
   if (tooLittle !== null) throw fail(tooLittle.code, { message: tooLittle.message });
   const asked = { amountMinor, usesCredit };
   if (await isPaymentComing(tx, invoice.id)) throw fail('invoice_not_payable', { message: paymentComing });
-  if (method !== null) await requireNoneAsked(tx, invoice);
+  if (method !== null) await requireNoneAsked(tx, invoice, method.id);
   if (method !== null)
     return { ...nothing, charge: viewCharge(await wantCharge(tx, invoice, method, asked)) };
   const { charge, link } = await wantPage(tx, invoice, asked);
   return { redirect_url: link, charge: viewCharge({ ...charge, amount_minor: amountMinor }) };
 }
 
-/** Two charges of saved methods at once would both be taken. What is on its way is looked at before, as on a page. */
-async function requireNoneAsked(tx: TxContext, { id }: Payable): Promise<void> {
+/**
+ * Two charges of saved methods at once would both be taken, and so would two of one account, whose answer takes days. What else is on
+ * its way is looked at before, as on a page.
+ */
+async function requireNoneAsked(tx: TxContext, { id }: Payable, methodId: number): Promise<void> {
+  if (await isMethodsPaymentComing(tx, id, methodId)) {
+    const message = `A debit of this account for invoice ${id} is on its way already; wait for it, or pay in another way`;
+    throw fail('invoice_not_payable', { message });
+  }
   const driver = tx.config.payments;
   if ((await tx.db.one(chargesOf, { invoiceId: id, driver })).open_saved === 0) return;
   const message = `Invoice ${id} is being charged to a saved method already; it is paid once that has an answer`;
