@@ -113,6 +113,57 @@ describe('a customer', () => {
     await page.getByText('Already answered').waitFor();
   });
 
+  it.each([
+    { name: 'is told of', isLate: false },
+    { name: 'has read anew, where the account took long,', isLate: true },
+  ])(
+    '$name what changed after the list was read and before the account said from where news is told',
+    async ({ isLate }) => {
+      const domain = `beside${isLate ? '-late' : ''}.example.com`;
+      const visitor = await bed.open();
+      const { page } = visitor;
+      await signIn(bed, visitor, '/services');
+      await page.getByRole('heading', { level: 1, name: 'Services' }).waitFor();
+      const { promise: changed, resolve: goOn } = Promise.withResolvers<void>();
+      await page.route('**/api/dashboard/account', async (route) => {
+        await changed;
+        await route.continue();
+      });
+      // What is told helps nobody who has to read anew.
+      if (isLate) await page.route('**/api/dashboard/events**', () => new Promise(() => undefined));
+      const asked: string[] = [];
+      page.on('request', (request) => {
+        if (request.url().includes('/services?limit')) asked.push(request.url());
+      });
+      const read = page.waitForResponse(/services\?limit=50/);
+      await page.goto('/services', { waitUntil: 'commit' });
+      // Its answer begins once it was read.
+      await read;
+      const readAt = (await page.evaluate('performance.now()')) as number;
+      await orderVps(bed.product, bed.product.customer, { domain });
+      if (isLate) await expect.poll(() => page.evaluate('performance.now()')).toBeGreaterThan(readAt + 2_100);
+      goOn();
+      await page.getByRole('link', { name: domain }).waitFor();
+      if (isLate) expect(asked).toHaveLength(2);
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+    },
+  );
+
+  it('reads for the organization that is theirs, whichever was shown here last', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    await signIn(bed, visitor, '/services');
+    await page.getByRole('heading', { level: 1, name: 'Services' }).waitFor();
+    const theirs = await page.evaluate("localStorage.getItem('innkeeper.organization')");
+    const domain = 'theirs.example.com';
+    await orderVps(bed.product, bed.product.customer, { domain });
+    // As of somebody who was taken out of it meanwhile.
+    await page.evaluate("localStorage.setItem('innkeeper.organization', '4503599627370111')");
+    await page.reload();
+    await page.getByRole('link', { name: domain }).waitFor();
+    expect(await page.evaluate("localStorage.getItem('innkeeper.organization')")).toBe(theirs);
+  });
+
   it('sees in a second tab what changed before that tab heard of anything', async () => {
     const visitor = await bed.open();
     await signIn(bed, visitor, '/services');

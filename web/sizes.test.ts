@@ -15,8 +15,8 @@ it('is at most 260 kB of scripts and 45 kB of styles', () => {
   expect(scripts.size).toBeGreaterThan(0);
   expect(styles.length).toBeGreaterThan(0);
   const words = longestWords();
-  // Its own and those of refusals; none of them in what everybody loads.
-  expect(words).toHaveLength(2);
+  // Those of refusals with them; none in what everybody loads.
+  expect(words).toHaveLength(1);
   expect([...scripts].filter((file) => /\/(en|de)-/.test(file))).toEqual([]);
   expect(kilobytes([...scripts, ...words]), [...scripts].join(' ')).toBeLessThanOrEqual(260);
   expect(kilobytes(styles)).toBeLessThanOrEqual(45);
@@ -38,10 +38,7 @@ it('asks for what it shows while its scripts are on their way, and for nothing t
   await signIn(bed, visitor, '/services');
   const shown = page.getByText('No services yet.');
   await shown.waitFor();
-  for (const [where, list] of [
-    ['/services', /services\?limit/],
-    ['/', /attention/],
-  ] as const) {
+  const ask = async (where: string, list: RegExp) => {
     const asked: string[] = [];
     const isAsked = page.waitForRequest(list);
     // All but the first script is not there before that was asked for.
@@ -57,12 +54,52 @@ it('asks for what it shows while its scripts are on their way, and for nothing t
     });
     await page.goto(where);
     await shown.waitFor();
-    expect(asked.length).toBeGreaterThan(3);
-    expect(asked).toEqual([...new Set(asked)]);
     page.removeAllListeners('request');
     await page.unrouteAll({ behavior: 'ignoreErrors' });
+    // Between what is asked for first and knowing who it is.
+    const tookMs = (await page.evaluate(`
+      Math.max(...performance.getEntriesByType('resource').filter(({ name }) => /account|organizations/.test(name)).map((each) => each.responseEnd)) -
+      performance.getEntriesByType('resource').find(({ name }) => name.includes('/api/')).startTime`)) as number;
+    return { asked, tookMs };
+  };
+  for (const [where, list] of [
+    ['/services', /services\?limit/],
+    ['/', /attention/],
+  ] as const) {
+    let answer = await ask(where, list);
+    // On a busy machine that may take so long that the list has to be asked for again.
+    for (let tries = 0; answer.tookMs > 1_000 && tries < 5; tries += 1) answer = await ask(where, list);
+    expect(answer.asked.length).toBeGreaterThan(3);
+    expect(answer.asked).toEqual([...new Set(answer.asked)]);
   }
   expect(visitor.complaints()).toEqual([]);
+});
+
+it('is styled once: nothing that concerns all of it comes after it was drawn', async () => {
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await page.addInitScript(`
+    window.styles = [];
+    new MutationObserver((changes) => {
+      for (const { target, addedNodes } of changes)
+        for (const { nodeName, textContent } of addedNodes)
+          if (target === document.head && nodeName === 'STYLE') window.styles.push(textContent);
+    }).observe(document, { childList: true, subtree: true });`);
+  await signIn(bed, visitor, '/services');
+  await page.getByText('No services yet.').waitFor();
+  const streaming = page.waitForResponse('**/api/dashboard/events**');
+  await page.reload();
+  await page.getByText('No services yet.').waitFor();
+  // Followed once it is there, by what is done after it was drawn.
+  await streaming;
+  expect(await page.evaluate('window.styles')).toEqual([]);
+  // Who asks for another theme has it at once.
+  await bed.product.customer.post('/dashboard/account/preferences', { theme: 'dark' });
+  await page.reload();
+  await page.locator('html[data-mantine-color-scheme=dark]').waitFor({ state: 'attached' });
+  await bed.product.customer.post('/dashboard/account/preferences', { theme: 'system' });
+  await page.reload();
+  await page.locator('html[data-mantine-color-scheme=light]').waitFor({ state: 'attached' });
 });
 
 it('is compressed once and kept for a year, and a page whose script is gone is loaded anew', async () => {

@@ -148,12 +148,22 @@ export async function grantCredit({ staff }: Pick<TestProduct, 'staff'>, email: 
 /** What the browser of somebody who is signed in keeps, for a window that opens as theirs. */
 export function keptOf(
   { url }: Pick<Bed, 'url'>,
-  { token, userId }: { token: string; userId: number },
+  { token, userId, organizationId }: { token: string; userId: number; organizationId?: number },
 ): NonNullable<BrowserContextOptions['storageState']> {
   const { hostname: domain, origin } = new URL(url);
   const cookie = { name: '__Host-innkeeper', value: token, domain, path: '/', expires: -1 };
   return {
     cookies: [{ ...cookie, httpOnly: true, secure: true, sameSite: 'Lax' }],
-    origins: [{ origin, localStorage: [{ name: 'innkeeper.signed-in', value: String(userId) }] }],
+    origins: [
+      {
+        origin,
+        localStorage: [
+          { name: 'innkeeper.signed-in', value: String(userId) },
+          ...(organizationId === undefined
+            ? []
+            : [{ name: 'innkeeper.organization', value: String(organizationId) }]),
+        ],
+      },
+    ],
   };
 }

@@ -92,6 +92,19 @@ describe('when nobody answers any more', () => {
     expect(await page.evaluate('window.isSame')).toBe(true);
   });
 
+  it('a page comes also where its words did not at first', async () => {
+    const visitor = await bed.open();
+    const { page } = visitor;
+    let asked = 0;
+    await page.route(/\/assets\/en-[\w-]+\.js/, (route) => {
+      asked += 1;
+      return asked <= 2 ? route.abort() : route.continue();
+    });
+    await page.goto('/sign-in');
+    await page.getByLabel('E-mail address').waitFor();
+    expect(asked).toBeGreaterThan(2);
+  });
+
   it('what was typed stays, and is sent once when it is sent again', async () => {
     const { page } = await openAt('/tickets/new', 'New ticket');
     const subject = named('Sent to nobody');

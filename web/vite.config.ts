@@ -11,6 +11,9 @@ const isOfStart = (id: string) =>
     id,
   );
 
+/** What has not to wait for the rest of what is loaded first: half of it. */
+const isOfBase = /node_modules\/(react|react-dom|scheduler|@tanstack\/(?!query|react-query)[\w-]+)\//;
+
 /** What finds a place beside a button. */
 const beside = /@floating-ui|components\/(Menu|Popover|Tooltip|Floating)\//;
 
@@ -25,7 +28,7 @@ function compileFirst(): Plugin {
       order: 'post',
       handler(_options, bundle) {
         for (const each of Object.values(bundle))
-          if (each.type === 'chunk' && each.name === 'first')
+          if (each.type === 'chunk' && ['base', 'first'].includes(each.name))
             each.code = `//# allFunctionsCalledOnLoad\n${each.code}`;
       },
     },
@@ -73,7 +76,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'start', tags: ['$initial'], test: isOfStart, priority: 2 },
-            // All that is loaded at first is one file: a browser has six connections.
+            // All that is loaded at first is two files: a browser has six connections, and compiles each beside the other.
+            { name: 'base', tags: ['$initial'], test: isOfBase, priority: 1.5 },
             { name: 'first', tags: ['$initial'], priority: 1 },
             // What many pages are drawn with besides, or each of them would ask for twenty little files.
             { name: 'beside', minShareCount: 3, test: beside },

@@ -2,7 +2,7 @@
  * The first script, small and with nothing below it: asks for what the page will ask for, while the other scripts are still on
  * their way. Who is signed in, for whom, and what stands on the page would come one after the other, after all scripts.
  */
-import { begin } from './data/begun.ts';
+import { begin, beginBeside } from './data/begun.ts';
 import { acting } from './data/impersonation.ts';
 import { chosenOrganization, organizationOf } from './data/organization.ts';
 import { mayBeSignedIn } from './data/signedIn.ts';
@@ -29,8 +29,8 @@ const openPages = [
 void loadWords(spokenFirst()).catch(() => undefined);
 // Who acts as a customer does so by a token of this tab, and seldom.
 if (acting() === null) void beginPage().catch(() => undefined);
-// While all of that is on its way there is nothing else to do.
-makeFormats(spokenFirst());
+// While all of that is on its way there is nothing else to do; what is asked for here leaves only when this script has ended.
+setTimeout(() => makeFormats(spokenFirst()));
 
 async function beginPage(): Promise<void> {
   const chosen = chosenOrganization();
@@ -38,22 +38,33 @@ async function beginPage(): Promise<void> {
   const headers: Record<string, string> = chosen === null ? {} : { 'x-organization-id': String(chosen) };
   begin('/api/brand', headers).catch(() => undefined);
   if (!mayBeSignedIn() || openPages.includes(window.location.pathname.slice(1))) return;
-  const [account, organizations] = await Promise.all([
+  const organization = Promise.all([
     read<{ preferences: { default_organization_id: number | null } }>('/dashboard/account', headers),
     read<{ organizations: readonly { id: number }[] }>('/dashboard/organizations?limit=100', headers),
-  ]);
-  // Only now: the account says where news began, and what is read before that would miss some.
-  const id = organizationOf(organizations.organizations, account.preferences.default_organization_id)?.id;
-  if (id === undefined || window.location.search !== '') return;
-  const page = window.location.pathname;
-  const [pattern, targets] = reads.find(([each]) => each.test(page)) ?? [];
-  for (const target of targets ?? [])
-    void begin(
-      `/api${pattern === undefined ? target : target.replace('$1', pattern.exec(page)?.[1] ?? '')}`,
-      {
-        'x-organization-id': String(id),
-      },
-    ).catch(() => undefined);
+  ]).then(
+    ([{ preferences }, { organizations }]) =>
+      organizationOf(organizations, preferences.default_organization_id)?.id ?? null,
+  );
+  // Whose things were shown last is most probably still theirs, and these need not wait for who it is.
+  if (chosen !== null)
+    for (const target of shownFirst())
+      beginBeside(
+        target,
+        headers,
+        organization.then((id) => id === chosen),
+      );
+  const id = await organization;
+  if (id === chosen || id === null) return;
+  for (const target of shownFirst())
+    begin(target, { 'x-organization-id': String(id) }).catch(() => undefined);
+}
+
+/** What the page that is opened shows first. */
+function shownFirst(): string[] {
+  const { pathname, search } = window.location;
+  const [pattern, targets = []] = reads.find(([each]) => each.test(pathname)) ?? [];
+  if (pattern === undefined || search !== '') return [];
+  return targets.map((target) => `/api${target.replace('$1', pattern.exec(pathname)?.[1] ?? '')}`);
 }
 
 async function read<Data>(path: string, headers: Readonly<Record<string, string>>): Promise<Data> {

@@ -176,6 +176,15 @@ describe('a stream of events', () => {
     await expect.poll(() => totals(again), soon).toEqual(['8.75']);
   });
 
+  it('begins so early that what was read two seconds before the position misses nothing either', async () => {
+    await pay({ total: '8.90' });
+    // A transaction takes five at most from its entry to its end.
+    product.clock.travel(6_900);
+    const { body } = await owner.get('/dashboard/account');
+    const stream = await follow(owner, {}, `?after=${body.data.events_position}`);
+    await expect.poll(() => totals(stream), soon).toContain('8.90');
+  });
+
   it('loses nothing of transactions that commit in another order than they began', async () => {
     const stream = await follow(owner);
     const slow = pay({ total: 'slow' }, { holdMs: 500 });

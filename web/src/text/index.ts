@@ -58,7 +58,7 @@ export function setLanguage(language: Language): void {
 }
 
 async function speak(language: Language): Promise<void> {
-  const [{ default: texts }, { default: refusal }] = await loadWords(language);
+  const { texts, refusal } = await wordsOf(language);
   i18next.addResourceBundle(language, 'translation', { ...texts, refusal });
   if (isForStaff) await addStaffWords(language);
   // Somebody may have chosen another one meanwhile.
@@ -66,6 +66,18 @@ async function speak(language: Language): Promise<void> {
   if (languageOf(wanted) !== language) return;
   document.documentElement.lang = language;
   await i18next.changeLanguage(language);
+}
+
+/** Without words nothing can be shown, not even that they could not be had: where nobody answers they are asked for again. */
+async function wordsOf(language: Language): ReturnType<typeof loadWords> {
+  for (const waitMs of [500, 1_000, 2_000, 4_000, 8_000]) {
+    try {
+      return await loadWords(language);
+    } catch {
+      await new Promise((go) => setTimeout(go, waitMs));
+    }
+  }
+  return loadWords(language);
 }
 
 async function addStaffWords(language: Language): Promise<void> {

@@ -1,12 +1,15 @@
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
 
-type Words = readonly [{ default: object }, { default: object }];
+interface Words {
+  texts: object;
+  refusal: object;
+}
 
 /** A file for each language: nobody loads the words of another one. */
 const words: Record<Language, () => Promise<Words>> = {
-  en: () => Promise.all([import('./en.json'), import('./refusals/en.json')]),
-  de: () => Promise.all([import('./de.json'), import('./refusals/de.json')]),
+  en: () => import('./en.ts'),
+  de: () => import('./de.ts'),
 };
 
 export const loadWords = (language: Language): Promise<Words> => words[language]();
