@@ -123,6 +123,38 @@ it('names a file that is sent, and nothing of what is in it', async () => {
   expect(asTypeScript(call, 'https://a.example')).toContain("openAsBlob('FILE'), 'application/xml')");
 });
 
+it('waits for files before it looks: what others ask meanwhile is done, and is not what is shown', async () => {
+  const made = await bed.product.customer.post('/dashboard/tickets/create', {
+    ...{ subject: 'With a file', department: 'support', priority: 'low', message: 'Hello' },
+  });
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, `/tickets/${made.body.data.ticket.tid}`);
+  await page.getByRole('textbox', { name: 'Message' }).fill('See the file');
+  const file = { name: 'trace.txt', mimeType: 'text/plain', buffer: Buffer.from('one hop') };
+  await page.locator('input[type=file]').setInputFiles(file);
+  // It lies on a slow disk: it is read when somebody says so.
+  await page.evaluate(`
+    const read = FileReader.prototype.readAsDataURL;
+    FileReader.prototype.readAsDataURL = function (file) {
+      window.isReading = true;
+      window.goOn = () => read.call(this, file);
+    };`);
+  await page.getByRole('button', { name: 'Show the API call' }).click();
+  await expect.poll(() => page.evaluate('window.isReading')).toBe(true);
+  const spoken = page.waitForResponse(/\/api\/dashboard\/account\/preferences$/);
+  await page.locator('button[aria-haspopup=menu]').click();
+  await page.getByRole('menuitem', { name: 'Deutsch' }).click();
+  expect((await spoken).status()).toBe(200);
+  await page.evaluate('window.goOn()');
+  await page.getByRole('dialog').locator('pre').first().waitFor();
+  const [curl = ''] = await page.getByRole('dialog').locator('pre').allInnerTexts();
+  expect(curl).toContain(`/api/dashboard/tickets/${made.body.data.ticket.tid}'`);
+  expect(curl).toContain('"name":"trace.txt"');
+  expect(visitor.complaints()).toEqual([]);
+  await bed.product.customer.post('/dashboard/account/preferences', { language: 'en' });
+});
+
 it('says beside the keys how all is called, and where the command line is, which a package brings along', async () => {
   const visitor = await bed.open();
   const { page } = visitor;
@@ -168,11 +200,19 @@ it('is asked by one action: what others ask while it ends is done, and a look th
   const first = callOf(() => add('first').finally(() => ended));
   const { ticket: made } = await client.post('/dashboard/tickets/create', { body: ticket });
   expect(made.subject).toBe(subject);
-  // One that reads before it asks.
+  // One that reads before it asks; once it has asked, what others ask is theirs.
+  const { promise: read, resolve: hasRead } = Promise.withResolvers<void>();
   const second = callOf(async () => {
     await client.get('/dashboard/webhooks');
-    await add('second');
+    const asking = add('second');
+    hasRead();
+    await asking.finally(() => ended);
   });
+  await read;
+  const { ticket: other } = await client.post('/dashboard/tickets/create', {
+    body: { ...ticket, subject: `${subject}, again` },
+  });
+  expect(other.subject).toBe(`${subject}, again`);
   end();
   expect((await first)?.body).toEqual({ url: 'https://first.example' });
   expect((await second)?.body).toEqual({ url: 'https://second.example' });

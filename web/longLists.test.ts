@@ -94,6 +94,16 @@ it('is read as one scrolls, draws no more rows than are in sight, and each stand
   await expect.poll(() => rows.last().getAttribute('aria-rowindex')).toBe(String(many + 1));
   await goTo(page, 0.5);
   expect(await rows.count()).toBeLessThan(100);
+  // On a phone rows are cards with a line below each, but for the last, below which the list ends with its own.
+  await page.setViewportSize({ width: 320, height: 640 });
+  const linesBelow = `[...document.querySelectorAll('tbody tr[aria-rowindex]')].map((row) =>
+    row.getAttribute('aria-rowindex') === '${many + 1}' ? 'last ' + getComputedStyle(row).borderBottomWidth : getComputedStyle(row).borderBottomWidth)`;
+  await expect
+    .poll(async () => {
+      await page.evaluate(bottom);
+      return [...new Set((await page.evaluate(linesBelow)) as string[])];
+    })
+    .toEqual(['1px', 'last 0px']);
   expect(await faults()).toEqual([]);
   expect(complaints()).toEqual([]);
 }, 120_000);

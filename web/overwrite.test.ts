@@ -54,6 +54,52 @@ it('a name that somebody else has changed meanwhile is refused, shown, and then 
     .toBe('Changed again');
 });
 
+it('what is typed while a form is drawn of what was saved stays, and so does the place in it', async () => {
+  const { product } = bed;
+  const path = `/dashboard/organizations/${product.demo.customer.organization_id}`;
+  const nameNow = async () => (await product.customer.get(path)).body.data.organization.name;
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await page.route('**/dashboard/events**', () => new Promise(() => undefined));
+  const drawn = page.waitForResponse((answer) => answer.url().endsWith(path));
+  await signIn(bed, visitor, '/organization');
+  const name = page.getByLabel('Name', { exact: true }).first();
+  await drawn;
+  await expect.poll(async () => (await name.inputValue()) === (await nameNow())).toBe(true);
+  await name.fill('Saved by a key');
+  await name.press('Enter');
+  await page.getByText('Saved.').waitFor();
+  // The button waits no longer: the form goes on from what there is.
+  await page.getByRole('button', { name: 'Save', disabled: false }).first().waitFor();
+  await page.keyboard.type(', and typed on');
+  expect(await name.inputValue()).toBe('Saved by a key, and typed on');
+  // Somebody types right after it was decided to draw it anew, before that has its turn.
+  await page.evaluate(`
+    const { postMessage } = MessagePort.prototype;
+    const type = () => {
+      const field = document.activeElement;
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, 'Typed meanwhile');
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+      window.hasTyped = true;
+    };
+    MessagePort.prototype.postMessage = function (...given) {
+      if (window.isAboutToDraw) queueMicrotask(type);
+      window.isAboutToDraw = false;
+      return postMessage.apply(this, given);
+    };`);
+  let isSaved = false;
+  await page.route(`**/api${path}`, async (route) => {
+    if (route.request().method() === 'PATCH') isSaved = true;
+    else if (isSaved) await page.evaluate('window.isAboutToDraw = true');
+    await route.continue();
+  });
+  await name.press('Enter');
+  await expect.poll(() => page.evaluate('window.hasTyped')).toBe(true);
+  await page.getByRole('button', { name: 'Save', disabled: false }).first().waitFor();
+  expect(await name.inputValue()).toBe('Typed meanwhile');
+  expect(await nameNow()).toBe('Saved by a key, and typed on');
+});
+
 it('staff, too, and a dialog shows what is there now', async () => {
   const { product } = bed;
   const made = await product.staff.post('/staff/canned-replies', { name: 'Greeting', message: 'Hello' });

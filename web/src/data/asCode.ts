@@ -44,7 +44,9 @@ export const send: typeof fetch = (target, init) => {
     return begun || fetch(target, init);
   }
   const headers = new Headers(init?.headers);
-  look.seen ??= {
+  // It is seen: what is asked from now on, while the action still ends, is somebody else's.
+  open.pop();
+  look.seen = {
     ...{ method, address: String(target), organization: headers.get('x-organization-id') },
     body: typeof init?.body === 'string' ? JSON.parse(init.body) : undefined,
     upload: init?.body instanceof Blob ? init.body.type : undefined,
@@ -68,19 +70,13 @@ export async function callOf(act: () => Promise<unknown>, isReading = false): Pr
   looks += 1;
   const look: Look = { id: `only looked at ${looks}`, isReading, seen: null, path: null };
   open.push(look);
-  const close = () => {
-    if (open.includes(look)) open.splice(open.indexOf(look), 1);
-  };
   try {
-    const acting = act();
-    // Most ask at once, before anybody else can: what others ask while the action still ends is really asked. One that reads
-    // first keeps it open, or its change would be made.
-    if (look.seen !== null) close();
-    await acting;
+    // All forms ask at once, before anybody else can. One that reads first keeps it open until it asks, or its change would be made.
+    await act();
   } catch {
     // Of the refusal, or since something is still missing.
   } finally {
-    close();
+    if (open.includes(look)) open.splice(open.indexOf(look), 1);
     refused.delete(look.id);
   }
   const { seen, path } = look;

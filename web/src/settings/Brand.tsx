@@ -10,6 +10,7 @@ import { type Language, languages, useText } from '../text/index.ts';
 import {
   BrandPreview,
   Choice,
+  type Chosen,
   type Draft,
   Field,
   Fieldset,
@@ -226,8 +227,8 @@ async function changed(values: Values, files: Files) {
   });
   const kept: { [name in (typeof pictures)[number]]?: string | null } = {};
   for (const name of pictures) {
-    const [file] = files[`brand.${name}`] ?? [];
-    if (file !== undefined) kept[name] = await keep(file);
+    const [chosen] = files[`brand.${name}`] ?? [];
+    if (chosen !== undefined) kept[name] = await keep(chosen);
     else if (said(`${name}.remove`) !== null) kept[name] = null;
   }
   const [imprint, terms, privacy, status] = kinds.map((kind) => said(`links.${kind}`));
@@ -254,8 +255,6 @@ async function changed(values: Values, files: Files) {
   };
 }
 
-async function keep(file: File): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  const content_base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+async function keep({ content_base64 }: Chosen): Promise<string> {
   return (await client.post('/staff/brand/pictures', { body: { content_base64 } })).picture;
 }

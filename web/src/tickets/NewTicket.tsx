@@ -36,13 +36,12 @@ export function NewTicket() {
     { subject = '', department = '', priority = 'medium', message = '', service_id }: Values,
     files: Files,
   ) => {
-    const attachments = await attachmentsOf(files.attachments ?? []);
     const draft = {
       subject,
       department,
       priority,
       message,
-      attachments,
+      attachments: attachmentsOf(files),
       ...(service_id && { service_id: Number(service_id) }),
     };
     const { ticket } = await client.post('/dashboard/tickets/create', { body: draft as Draft });

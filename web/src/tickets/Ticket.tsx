@@ -241,10 +241,7 @@ function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onA
     anew: [['tickets']],
   });
   if (!action.allowed) return <Text c="dimmed">{action.reason}</Text>;
-  const bodyOf = async ({ message = '' }: Values, files: Files) => ({
-    message,
-    attachments: await attachmentsOf(files.attachments ?? []),
-  });
+  const bodyOf = ({ message = '' }: Values, files: Files) => ({ message, attachments: attachmentsOf(files) });
   return (
     <Section title={t('tickets.reply')}>
       {isClosed && <Text>{t('tickets.closed')}</Text>}
@@ -254,9 +251,9 @@ function Answer({ of: { tid, status }, action, onAnswered }: ChangeProps & { onA
         draft="reply"
         submit={t(isClosed ? 'tickets.sendAndReopen' : 'tickets.send')}
         // Nothing is shown among the others that is only looked at.
-        asCode={async (typed, files) => post(await bodyOf(typed, files))}
+        asCode={(typed, files) => post(bodyOf(typed, files))}
         onSubmit={async (typed, files) => {
-          await send.mutateAsync(await bodyOf(typed, files));
+          await send.mutateAsync(bodyOf(typed, files));
           await onAnswered();
           setAnswers((before) => before + 1);
         }}

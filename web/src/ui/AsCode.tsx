@@ -4,14 +4,17 @@ import { asCurl, asTypeScript, type Call, callOf } from '../data/asCode.ts';
 import { useText } from '../text/index.ts';
 import { Dialog } from './Dialog.tsx';
 
-interface AsCodeProps {
-  act: () => Promise<unknown>;
+interface AsCodeProps<Prepared> {
+  /** What it needs of elsewhere. It is had before anybody looks: what others ask meanwhile is theirs. */
+  prepare?: () => Promise<Prepared>;
+  /** Asks at once. */
+  act: (prepared: Prepared) => Promise<unknown>;
   /** Nothing is changed by it. */
   isReading?: boolean;
 }
 
 /** Shows what a form would ask of the API, with what was typed and without a secret, and asks nothing. */
-export function AsCode({ act, isReading = false }: AsCodeProps) {
+export function AsCode<Prepared = undefined>({ prepare, act, isReading = false }: AsCodeProps<Prepared>) {
   const { t } = useText();
   const [shown, setShown] = useState<{ call: Call; command: string | null } | 'none' | null>(null);
   const origin = window.location.origin;
@@ -23,7 +26,10 @@ export function AsCode({ act, isReading = false }: AsCodeProps) {
         aria-label={t('asCode.show')}
         title={t('asCode.show')}
         onClick={async () => {
-          const call = await callOf(act, isReading);
+          // A file that is there no longer cannot be sent either.
+          const call = await Promise.resolve(prepare?.())
+            .then((prepared) => callOf(() => act(prepared as Prepared), isReading))
+            .catch(() => null);
           if (call === null) return setShown('none');
           // Its script may be out of reach; the other two need none, and the next press asks for it again.
           const found = await import('../data/asCommand.ts').catch(() => null);

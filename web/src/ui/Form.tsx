@@ -1,6 +1,7 @@
 import { Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, Fragment, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { ApiError } from '../../../client/index.ts';
 import { type Drawn, isSame, type Reading } from '../data/drawn.ts';
 import type { RequestFields } from '../data/fields.ts';
@@ -9,7 +10,7 @@ import { AsCode } from './AsCode.tsx';
 import { Known, Mistakes } from './Field.tsx';
 import { Detail, Refusal } from './Refusal.tsx';
 import { ShowsCode } from './ShowsCode.tsx';
-import { type Files, mistakesTyped, nameOf, typedIn, type Values } from './typed.ts';
+import { type Files, filesRead, mistakesTyped, nameOf, typedIn, type Values } from './typed.ts';
 import { useDraft } from './useDraft.ts';
 
 interface FormProps<Of> {
@@ -65,7 +66,10 @@ function OpenForm<Of>({ submit, onSubmit, children, beside, isReady = true, ...p
   const [round, setRound] = useState(0);
   const draw = (found: Drawn<Of>) => {
     drawn.current = found;
-    setRound((before) => before + 1);
+    const keepPlace = placeIn(form.current);
+    // At once: what somebody types before it is drawn would go with the field that it is typed into.
+    flushSync(() => setRound((before) => before + 1));
+    keepPlace();
   };
   const drawAnew = async () => {
     if (of !== undefined) draw(await of.read());
@@ -82,7 +86,8 @@ function OpenForm<Of>({ submit, onSubmit, children, beside, isReady = true, ...p
   const now = () => drawn.current?.now as Of;
   const submitted = (values: Values, files: Files) => onSubmit(values, files, drawn.current?.tag, now());
   const act = useMutation({
-    mutationFn: async ([values, files]: [Values, Files]) => {
+    mutationFn: async ([values, chosen]: ReturnType<typeof typedIn>) => {
+      const files = await filesRead(chosen);
       // Whoever sends it may draw a new form before they are told that it came: what was sent is nothing for that one.
       const keepAgain = draft.take();
       try {
@@ -159,9 +164,11 @@ function OpenForm<Of>({ submit, onSubmit, children, beside, isReady = true, ...p
               </Button>
               {showsCode && (
                 <AsCode
-                  act={async () => {
-                    if (form.current !== null) await asCode(...typedIn(form.current), undefined, now());
+                  prepare={async () => {
+                    const [values, chosen] = form.current === null ? [{}, {}] : typedIn(form.current);
+                    return [values, await filesRead(chosen)] as const;
                   }}
+                  act={([values, files]) => asCode(values, files, undefined, now())}
                 />
               )}
             </Group>
@@ -171,6 +178,23 @@ function OpenForm<Of>({ submit, onSubmit, children, beside, isReady = true, ...p
       </Known>
     </form>
   );
+}
+
+/** Where somebody is in a form; what is returned takes them there again, in the field of that name that is drawn by then. */
+function placeIn(form: HTMLFormElement | null): () => void {
+  const { activeElement: at } = document;
+  const nth = form === null || at === null ? -1 : [...form.elements].indexOf(at);
+  const isText = at instanceof HTMLInputElement || at instanceof HTMLTextAreaElement;
+  const selected = isText ? ([at.selectionStart, at.selectionEnd] as const) : null;
+  return () => {
+    const now = form?.elements[nth];
+    if (!(now instanceof HTMLElement) || now === document.activeElement) return;
+    if (now.getAttribute('name') !== at?.getAttribute('name')) return;
+    now.focus({ preventScroll: true });
+    // Numbers and dates have no place that could be told.
+    if (selected !== null && selected[0] !== null && 'setSelectionRange' in now)
+      (now as HTMLInputElement).setSelectionRange(...selected);
+  };
 }
 
 function isRefusedBy(error: unknown, status: number): boolean {

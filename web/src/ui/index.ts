@@ -61,7 +61,7 @@ export * from './staff.ts';
 export { Tick } from './Tick.tsx';
 export { type Tile, Tiles } from './Tiles.tsx';
 export { Trial } from './Trial.tsx';
-export type { Files, Values } from './typed.ts';
+export type { Chosen, Files, Values } from './typed.ts';
 export { useOwnWords } from './useOwnWords.ts';
 export { useTheme } from './useTheme.ts';
 export { useWanted } from './useWanted.ts';

@@ -4,11 +4,18 @@ import { fieldOf, mistakeIn, type RequestField, type RequestFields } from '../da
 /** What the fields hold, by their names; an empty one is left out. */
 export type Values = Readonly<Record<string, string>>;
 
+/** A file that was chosen, with what is in it as the API takes it. */
+export interface Chosen {
+  file: File;
+  content_base64: string;
+}
+
 /** Files that were chosen, by the names of their fields. */
-export type Files = Readonly<Record<string, readonly File[]>>;
+export type Files = Readonly<Record<string, readonly Chosen[]>>;
+type Unread = Readonly<Record<string, readonly File[]>>;
 
 /** What stands in a form now. */
-export function typedIn(form: HTMLFormElement): [Values, Files] {
+export function typedIn(form: HTMLFormElement): [Values, Unread] {
   const values: Record<string, string> = {};
   const files: Record<string, File[]> = {};
   for (const [name, value] of new FormData(form)) {
@@ -17,6 +24,25 @@ export function typedIn(form: HTMLFormElement): [Values, Files] {
     } else if (value.name !== '') files[name] = [...(files[name] ?? []), value];
   }
   return [values, files];
+}
+
+/** What is in them, read before anything is sent: whoever sends it asks at once. */
+export async function filesRead(chosen: Unread): Promise<Files> {
+  const read = async (file: File): Promise<Chosen> => ({ file, content_base64: await base64Of(file) });
+  const all = Object.entries(chosen).map(
+    async ([name, files]) => [name, await Promise.all(files.map(read))] as const,
+  );
+  return Object.fromEntries(await Promise.all(all));
+}
+
+async function base64Of(file: File): Promise<string> {
+  const url = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+  return url.slice(url.indexOf(',') + 1);
 }
 
 /** The fields that cannot be sent as they are, with why, as the API would say it. */

@@ -29,7 +29,7 @@ export function BankStatements() {
           size="sm"
           isFirst
           onAct={async (_values, { statement = [] }) => {
-            for (const file of statement)
+            for (const { file } of statement)
               await client.upload('/staff/bank-statements', file, 'application/xml');
           }}
         >

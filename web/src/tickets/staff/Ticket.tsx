@@ -351,7 +351,7 @@ function Answer({ ticket }: { ticket: StaffTicket }) {
           key={draft.version}
           submit={t(isNote ? 'support.writeNote' : 'support.send')}
           onSubmit={async ({ message = '', status }, files) => {
-            const attachments = await attachmentsOf(files.attachments ?? []);
+            const attachments = attachmentsOf(files);
             if (isNote)
               await client.post('/staff/tickets/{tid}/notes', { path, body: { message, attachments } });
             else
