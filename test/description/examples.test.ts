@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allRoutes } from '../../src/api.ts';
-import { exampleIds, listRoutes } from '../../src/platform/http/index.ts';
+import { type Example, exampleIds, listRoutes } from '../../src/platform/http/index.ts';
 import type { Problem } from '../../src/platform/http/problem.ts';
 import { responseCheck } from '../../src/platform/http/responses.ts';
-import { compileValidator } from '../../src/platform/http/validate.ts';
+import { validatorFor } from '../../src/platform/http/validate.ts';
 import { watchChanges } from '../noted.ts';
 import { startTestProduct, type TestProduct } from '../product.ts';
 import { cannotBeSent, changedElsewhere, changeNothing, story } from './story.ts';
@@ -23,13 +23,14 @@ describe('every operation', () => {
   });
 
   it.each(routes.map((route) => [route.operation, route] as const))('%s has a valid example', (_, route) => {
-    const { params = {}, query = {}, body = {}, data } = route.example ?? { data: null };
+    const example: Example = route.example ?? { data: null };
+    const { params = {}, query = {}, body = {}, data, beside } = example;
     const problems: Problem[] = [];
-    compileValidator('params', route.params)(structuredClone(params), 0, problems);
-    compileValidator('query', route.query)(structuredClone(query), 0, problems);
-    compileValidator('body', route.body)(structuredClone(body), 0, problems);
+    validatorFor('params', route.params)(structuredClone(params), 0, problems);
+    validatorFor('query', route.query)(structuredClone(query), 0, problems);
+    validatorFor('body', route.body)(structuredClone(body), 0, problems);
     expect(problems).toEqual([]);
-    responseCheck(route).success({ success: true, data });
+    responseCheck(route).success({ success: true, data, ...beside });
   });
 });
 

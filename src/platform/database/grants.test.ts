@@ -101,7 +101,11 @@ describe.skipIf(!hasTwo)("the application's role", () => {
       const { rows } = await owner.query<{ proname: string; paths: string[] }>(
         `select proname, proconfig as paths from pg_proc where prosecdef and pronamespace = 'public'::regnamespace`,
       );
-      expect(rows.map(({ proname }) => proname)).toEqual(['forget_in_books', 'forget_in_journal']);
+      expect(rows.map(({ proname }) => proname)).toEqual([
+        'empty_shield_traffic',
+        'forget_in_books',
+        'forget_in_journal',
+      ]);
       for (const { paths } of rows) expect(paths).toEqual(['search_path=pg_catalog, public, pg_temp']);
     } finally {
       await Promise.all([stranger.end(), owner.end()]);

@@ -114,8 +114,14 @@ export interface RunningProgram {
   kill(): void;
 }
 
-/** Starts a program whose output is read as it comes. It is killed when it takes too long, however slowly it is read. */
-export function startProgram(argv: readonly string[], { timeoutMs }: { timeoutMs: number }): RunningProgram {
+/**
+ * Starts a program whose output is read as it comes. It is killed when it takes too long, however slowly it is read; without a
+ * time it ends by itself once its input does.
+ */
+export function startProgram(
+  argv: readonly string[],
+  { timeoutMs }: { timeoutMs?: number } = {},
+): RunningProgram {
   const [program, ...args] = argv;
   if (program === undefined) throw new Error('start: no program named');
   const child = spawn(program, args, {

@@ -2,19 +2,24 @@ import type { Readable } from 'node:stream';
 
 const mark = Symbol('answer');
 
-/** Data with headers of its own, such as a cookie. */
+/** Data with headers of its own, such as a cookie, or with something beside it. */
 export interface Answer<T> {
   readonly [mark]: true;
   readonly data: T;
   readonly headers: AnswerHeaders;
+  readonly beside: Readonly<Record<string, unknown>>;
 }
 
 /** Several values only for `set-cookie`. */
 type AnswerHeaders = Readonly<Record<string, string | string[]>>;
 
-/** Lets a handler set headers: `return answer(data, { 'set-cookie': … })`. */
-export function answer<T>(data: T, headers: AnswerHeaders): Answer<T> {
-  return { [mark]: true, data, headers };
+/** Lets a handler set headers, `return answer(data, { 'set-cookie': … })`, and what stands beside its data. */
+export function answer<T>(
+  data: T,
+  headers: AnswerHeaders,
+  beside: Readonly<Record<string, unknown>> = {},
+): Answer<T> {
+  return { [mark]: true, data, headers, beside };
 }
 
 export function isAnswer(value: unknown): value is Answer<unknown> {

@@ -64,6 +64,8 @@ export interface ApiOptions {
   /** Registry that others measure into as well; one of its own when absent. */
   registry?: Registry;
   pool?: () => PoolCounts;
+  /** How addresses are read that clients write otherwise than we describe them; each as it is when absent. */
+  readAddress?: (method: string, url: string) => string;
   /** How long a request may take to arrive, its body included; 30 seconds when absent. */
   requestTimeoutMs?: number;
 }
@@ -77,6 +79,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const failing: Failing = { log, headers: securityHeaders(config.publicUrl) };
   const app = Fastify({
     logger: false,
+    rewriteUrl: ({ method = '', url = '' }) => options.readAddress?.(method, url) ?? url,
     genReqId: (raw: IncomingMessage) => requestIdOf(raw),
     requestIdHeader: false,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,

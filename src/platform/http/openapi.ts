@@ -1,11 +1,11 @@
-import type { TObject } from 'typebox';
+import type { TObject, TProperties } from 'typebox';
 import { type ErrorCode, errorCodes, faceOf, statusName } from '../errors.ts';
 import { bytesOf } from './bytes.ts';
 import { type Components, collectComponents, type Json } from './components.ts';
 import { factsOf } from './facts.ts';
 import { headers, parameters } from './openapiParts.ts';
 import { codesOf, ErrorSchema } from './responses.ts';
-import { isRepeatable, type Route } from './route.ts';
+import { type Example, isRepeatable, type Route } from './route.ts';
 
 /** What the description says of the API as a whole; `description` is Markdown. */
 export interface ApiInfo {
@@ -264,20 +264,30 @@ function successOf(route: Route, components: Components): Json {
     content:
       route.data === null
         ? { [route.produces ?? 'application/octet-stream']: {} }
-        : { 'application/json': envelopeOf(components.show(route.data), route.example?.data) },
+        : {
+            'application/json': envelopeOf(
+              components.show(route.data),
+              showEach(route.beside ?? {}, components),
+              route.example,
+            ),
+          },
   };
 }
 
 /** The envelope of every success (contract §1), as the description shows it. */
-function envelopeOf(data: unknown, example: unknown): Json {
+function envelopeOf(data: unknown, beside: Json, example: Example | undefined): Json {
   return {
     schema: {
       type: 'object',
-      required: ['success', 'data'],
-      properties: { success: { type: 'boolean', const: true }, data },
+      required: ['success', 'data', ...Object.keys(beside)],
+      properties: { success: { type: 'boolean', const: true }, data, ...beside },
     },
-    ...(example !== undefined && { example: { success: true, data: example } }),
+    ...(example !== undefined && { example: { success: true, data: example.data, ...example.beside } }),
   };
+}
+
+function showEach(schemas: TProperties, components: Components): Json {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, components.show(schema)]));
 }
 
 /** `NotFound` */

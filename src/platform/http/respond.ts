@@ -15,7 +15,7 @@ import type { ResponseCheck } from './responses.ts';
 import { isRepeatable, type Req, type Route } from './route.ts';
 import { tryOut } from './tryOut.ts';
 import type { Turns, Writers } from './turns.ts';
-import { compileValidator } from './validate.ts';
+import { validatorFor } from './validate.ts';
 
 export type AnyReq = Req<unknown, unknown, unknown>;
 export type AnySchema = Record<string, unknown>;
@@ -45,12 +45,11 @@ export function compileRespond(
   stillAdmitted: StillAdmitted,
 ): Respond {
   const repeatable = isRepeatable(route.method, route);
-  const plainQuery = queryOf(envelopes.shown);
   const handle = async (ctx: Context, req: AnyReq, reply: FastifyReply): Promise<unknown> => {
     const result = await route.handler(ctx, req);
     if (route.data === null) return sendBytes(api, reply, route, result as Bytes);
     if (isAnswer(result)) reply.headers(result.headers);
-    const envelope = enveloped(isAnswer(result) ? result.data : result);
+    const envelope = isAnswer(result) ? enveloped(result.data, result.beside) : enveloped(result);
     check?.success(envelope);
     return envelope;
   };
@@ -62,7 +61,8 @@ export function compileRespond(
     }
     const tags = request.headers['if-match'];
     if (route.lock !== undefined && tags !== undefined) {
-      const tagOf = (tx: Context) => tagAsRead(tx, { ...req, query: { ...plainQuery } }, reply, envelopes);
+      const query = queryOf(envelopes.shown);
+      const tagOf = (tx: Context) => tagAsRead(tx, { ...req, query }, reply, envelopes);
       return ifMatching(route, ctx, tags, req, tagOf, (tx) => handle(tx, req, reply));
     }
     return handle(ctx, req, reply);
@@ -173,8 +173,8 @@ function inTurn(writers: Writers, answer: Respond, toStrangers: Respond): Respon
   };
 }
 
-function enveloped(data: unknown): { success: true; data: unknown } {
-  return { success: true, data: data === undefined ? {} : data };
+function enveloped(data: unknown, beside: object = {}): { success: true; data: unknown } {
+  return { success: true, data: data === undefined ? {} : data, ...beside };
 }
 
 function withTag(
@@ -205,7 +205,7 @@ function sendJson(reply: FastifyReply, json: string): string {
 /** What a GET finds in its query when it is asked without one. */
 function queryOf(shown: Route | null): object {
   const query = {};
-  if (shown !== null) compileValidator('query', shown.query)(query, 0, []);
+  if (shown !== null) validatorFor('query', shown.query)(query, 0, []);
   return query;
 }
 

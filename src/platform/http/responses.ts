@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
-import { type TSchema, Type } from 'typebox';
+import { type TProperties, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../errors.ts';
 import { bytesOf } from './bytes.ts';
 import { reachOf, stopsWhenBlocked } from './reach.ts';
@@ -8,8 +8,8 @@ import { isRepeatable, type Route } from './route.ts';
 import { wordsFor } from './wording.ts';
 
 /** The envelope of every success (contract §1). */
-export function envelopeOf(data: TSchema): TSchema {
-  return Type.Object({ success: Type.Literal(true), data });
+export function envelopeOf(data: TSchema, beside: TProperties = {}): TSchema {
+  return Type.Object({ success: Type.Literal(true), data, ...beside });
 }
 
 /** The body of every failure, for the description. */
@@ -85,12 +85,12 @@ export interface ResponseCheck {
 
 export function responseCheck(route: Route): ResponseCheck {
   const name = `${route.method} ${route.path}`;
-  const { data } = route;
+  const { data, beside } = route;
   const codes = codesOf(route);
   return {
     success(envelope) {
       if (data === null) return;
-      const isValid = checkOf(data);
+      const isValid = checkOf(data, beside);
       // What leaves is JSON: Dates are text by then and undefined is absent.
       if (!isValid(JSON.parse(JSON.stringify(envelope)))) {
         throw new Error(`${name} answers what its schema does not allow: ${problemsOf(isValid)}`);
@@ -106,11 +106,13 @@ export function responseCheck(route: Route): ResponseCheck {
  * Made at the first answer, for all products of this process: a test asks a few of the routes, to compile them all takes seconds,
  * and the next test has a product of its own.
  */
-const checks = new WeakMap<TSchema, ValidateFunction>();
+const checks = new WeakMap<TSchema, Map<TProperties | undefined, ValidateFunction>>();
 
-function checkOf(data: TSchema): ValidateFunction {
-  const made = checks.get(data) ?? strictAjv().compile(closed(envelopeOf(data)));
-  checks.set(data, made);
+function checkOf(data: TSchema, beside: TProperties | undefined): ValidateFunction {
+  const ofData = checks.get(data) ?? new Map<TProperties | undefined, ValidateFunction>();
+  checks.set(data, ofData);
+  const made = ofData.get(beside) ?? strictAjv().compile(closed(envelopeOf(data, beside)));
+  ofData.set(beside, made);
   return made;
 }
 

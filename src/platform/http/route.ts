@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Static, TObject, TSchema } from 'typebox';
+import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { AccountContext, Context, OrganizationContext, StaffContext, TxContext } from '../context.ts';
 import type { Database } from '../database/index.ts';
 import type { DriverName, Drivers } from '../drivers.ts';
@@ -146,6 +146,10 @@ export interface RouteOptions<
    * If-Match this, that GET and the handler run in one transaction, and another tag means 412.
    */
   lock?: (ctx: ContextFor[A] & TxContext, req: Req<Static<P>, Static<Q>, Static<B>, A>) => Promise<unknown>;
+  /** Of a change whose GET is on another path: that one, whole, below `/api`. Its tag is what If-Match speaks of. */
+  shownAt?: string;
+  /** What stands beside `data` in the answer. The handler gives it: `answer(data, {}, { warnings })`. */
+  beside?: TProperties;
   /**
    * A live route: what it talks to outside while the caller waits, as `req.drivers`. In a process that has no such
    * driver it answers 503 `driver_absent`. Everything that can wait is a job instead.
@@ -227,6 +231,8 @@ export interface Example {
   query?: Record<string, unknown>;
   body?: unknown;
   data: unknown;
+  /** What stands beside the data. */
+  beside?: Readonly<Record<string, unknown>>;
 }
 
 /** What the endpoints of a group have in common. */
@@ -393,6 +399,7 @@ function misplacedOption(method: Method, options: Loose): string | null {
   if (isChange && !isStream && options.lock === undefined)
     return 'it honours If-Match, so it says what to lock: lock';
   if ((!isChange || isStream) && options.lock !== undefined) return 'lock is for PATCH, PUT and DELETE';
+  if (options.shownAt !== undefined && options.lock === undefined) return 'shownAt is for what has a lock';
   return null;
 }
 

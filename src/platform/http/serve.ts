@@ -20,7 +20,7 @@ import {
 } from './respond.ts';
 import { envelopeOf, type ResponseCheck, responseCheck } from './responses.ts';
 import { eventStream, type OpenStream, type Route } from './route.ts';
-import { compileValidator } from './validate.ts';
+import { validatorFor } from './validate.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,7 +43,8 @@ declare module 'fastify' {
 /** Puts declared endpoints under `/api`. */
 export function serveRoutes(app: FastifyInstance, api: Api, routes: readonly Route[]): void {
   const envelopes = new Map<Route, AnySchema>();
-  for (const route of routes) if (route.data !== null) envelopes.set(route, { ...envelopeOf(route.data) });
+  for (const route of routes)
+    if (route.data !== null) envelopes.set(route, { ...envelopeOf(route.data, route.beside) });
   for (const route of routes) {
     const shown = route.lock === undefined ? null : readingOf(route, routes);
     const shapes = {
@@ -69,8 +70,8 @@ export function serveRoutes(app: FastifyInstance, api: Api, routes: readonly Rou
 }
 
 /** What If-Match of a change speaks of: the GET of its path, which gives the tag. */
-function readingOf({ method, path, auth }: Route, routes: readonly Route[]): Route {
-  const found = routes.find((other) => other.method === 'GET' && other.path === path);
+function readingOf({ method, path, auth, shownAt = path }: Route, routes: readonly Route[]): Route {
+  const found = routes.find((other) => other.method === 'GET' && other.path === shownAt);
   // What is asked about a person alone can also be asked for an organization.
   const isOfKind = found?.auth === auth || (found?.auth === 'account' && auth === 'organization');
   if (found?.etag !== undefined && isOfKind && found.drivers === undefined) return found;
@@ -80,7 +81,7 @@ function readingOf({ method, path, auth }: Route, routes: readonly Route[]): Rou
 function serveRoute(app: FastifyInstance, api: Api, route: Route, envelopes: Envelopes): void {
   const check = api.config.checkResponses ? responseCheck(route) : null;
   const outside = outsideOf(route, api.drivers);
-  const read = compileReader(api, route, outside);
+  const read = readerFor(api, route, outside);
   const gate = compileGate(api, route, outside);
   const respond = compileRespond(api, route, check, envelopes, gate.again);
   const { files } = route;
@@ -214,13 +215,13 @@ async function withDefaultOrganization(finding: Caller | Promise<Caller>): Promi
 }
 
 /** Reads params, query and body by the route's schemas; throws with everything that is wrong in any of them. */
-function compileReader(api: Api, route: Route, { drivers }: Outside): (request: FastifyRequest) => AnyReq {
+function readerFor(api: Api, route: Route, { drivers }: Outside): (request: FastifyRequest) => AnyReq {
   const paramKinds = kindsOf(route.params);
   const queryKinds = kindsOf(route.query);
-  const checkParams = compileValidator('params', route.params);
-  const checkQuery = compileValidator('query', route.query);
+  const checkParams = validatorFor('params', route.params);
+  const checkQuery = validatorFor('query', route.query);
   const isJson = route.method !== 'GET' && bytesOf(route.body) === null;
-  const checkBody = !isJson ? null : compileValidator('body', route.body);
+  const checkBody = !isJson ? null : validatorFor('body', route.body);
   return (request) => {
     const problems: Problem[] = [];
     const params = readParams(request.params as Record<string, string>, paramKinds, problems);
