@@ -5,6 +5,8 @@ import type { WantedPackage } from '../src/platform/host/packages.ts';
 export const testPackages: WantedPackage[] = [
   { package: 'iproute2', why: 'a network namespace of its own for the test run' },
   { package: 'nftables', why: 'packet rules of machines and of Shield' },
+  { package: 'gobgpd', why: 'BGP to a real router, for the edge' },
+  { package: 'bird2', why: 'that router' },
   { package: 'pdns-server', why: 'reverse DNS against a real PowerDNS' },
   { package: 'pdns-backend-sqlite3', why: 'where the PowerDNS of the tests keeps its zones' },
   { package: 'prometheus', why: 'promtool, for names of metrics and rules of alerts' },
