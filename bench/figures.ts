@@ -5,6 +5,7 @@ import { measureActivity } from './activity.ts';
 import { measureCheckout } from './checkout.ts';
 import { measureDashboard } from './dashboard.ts';
 import { measureDocuments } from './documents.ts';
+import { measureEdge } from './edge.ts';
 import { measureGet } from './get.ts';
 import { openHouse, temporaryDir, undoAll } from './house.ts';
 import { measureJobs } from './jobs.ts';
@@ -68,6 +69,14 @@ try {
     measureDocuments(quick ? { rounds: 3, documents: 20 } : { rounds: 9, documents: 100 }),
   );
   if (['start', 'ssh'].some(wanted)) await machines();
+  if (process.env.INNKEEPER_BENCH_NETWORK === 'own')
+    await take('edge', () =>
+      measureEdge(
+        quick
+          ? { rounds: 3, seconds: 0.3, destinations: 1_000 }
+          : { rounds: roundsOr(15), seconds: 0.5, destinations: 10_000 },
+      ),
+    );
   await take('actions', () =>
     measureActions(
       quick

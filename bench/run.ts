@@ -21,6 +21,7 @@ const benchPackages: WantedPackage[] = [
   { package: 'wrk', why: 'load over HTTP' },
   { package: 'postgresql-contrib', why: 'pgbench, the same SQL without us' },
   { package: 'iproute2', why: 'a network of its own for the bench' },
+  { package: 'nftables', why: 'the packet filter of Shield' },
   { package: 'openssh-client', why: 'signing in to machines' },
   { package: 'chromium-headless-shell', why: 'the dashboard in a real browser' },
   ...hostPackages.filter((each) => each.use !== 'debian-12'),

@@ -1,9 +1,10 @@
 /**
  * The outside world behind contracts, one folder each: `hypervisor/` runs machines, `mail/` carries mails, `mailIn/` brings them in, `dns/`
- * names addresses, `payments/` takes money, `files/` keeps documents, `vat/` knows VAT ids. This door gathers them
+ * names addresses, `payments/` takes money, `files/` keeps documents, `vat/` knows VAT ids, `edge/` filters packets. This door gathers them
  * into the one object that steps get as `run.drivers` and live routes as `req.drivers`; `open.ts` opens it by the configuration and closes it again.
  */
 import type { ReverseDns } from './dns/index.ts';
+import type { Edge } from './edge/index.ts';
 import type { Files } from './files/index.ts';
 import type { HypervisorOf } from './hypervisor/index.ts';
 import type { Mail } from './mail/index.ts';
@@ -25,7 +26,10 @@ declare module '../platform/drivers.ts' {
     files: Files;
     /** Whether anybody has a VAT id. */
     vat: VatRegister;
+    /** The edge of a node; fails where this process does not run that node, or nothing filters there. */
+    edge: (nodeId: number) => Edge;
   }
 }
 
 export { type GivenDrivers, type OpenDrivers, openDrivers, requireAll, type World } from './open.ts';
+export { serially } from './serially.ts';

@@ -57,6 +57,26 @@ describe('the drivers of a process', () => {
     await close();
   });
 
+  it.each([
+    [{}, 'memory'],
+    [{ EDGE: 'memory' }, 'memory'],
+    [{ EDGE: 'none' }, null],
+  ])('include the edge of that node, by the settings beside simulated machines: %j', async (env, kind) => {
+    const given = { hypervisor: simulatedHypervisor() };
+    const { drivers, close } = await openDrivers(world(env, { given, enlist: async () => 7 }));
+    const { edge } = requireAll(drivers);
+    if (kind !== null) expect(edge(7).kind).toBe(kind);
+    else
+      expect(() => edge(7)).toThrow(
+        expect.objectContaining({
+          ...{ code: 'nothing_filters', permanent: true },
+          message: 'nothing filters at this node: EDGE is none',
+        }),
+      );
+    expect(() => edge(8)).toThrow(expect.objectContaining({ code: 'edge_refused', permanent: false }));
+    await close();
+  });
+
   it('include no hypervisor where no machines run, which jobs could not do without', async () => {
     const { drivers } = await openDrivers(world({}));
     expect(drivers.hypervisor).toBeUndefined();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import type { DriverName, Drivers } from '../platform/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
+import { type Edge, EdgeError, memoryEdge, nftablesEdge, whyNoNftables } from './edge/index.ts';
 import { type Files, folderFiles, s3Files } from './files/index.ts';
 import { type Host, type Hypervisor, HypervisorError, openHypervisor } from './hypervisor/index.ts';
 import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
@@ -17,7 +18,16 @@ export interface World extends Host {
   given?: GivenDrivers;
 }
 
-export type GivenDrivers = Partial<Omit<Drivers, 'hypervisor'>> & { hypervisor?: Hypervisor };
+export type GivenDrivers = Partial<Omit<Drivers, 'hypervisor' | 'edge'>> & {
+  hypervisor?: Hypervisor;
+  edge?: Edge;
+};
+
+/** The node that this process runs. */
+interface OwnNode {
+  id: number;
+  hypervisor: Hypervisor;
+}
 
 export interface OpenDrivers {
   /** A process that runs no machines has no hypervisor. */
@@ -29,8 +39,12 @@ export interface OpenDrivers {
 type Opened<Name extends DriverName> = { driver: Drivers[Name]; close(): Promise<void> } | null;
 
 /** The one place where a driver is chosen: a kind, a line. */
-const openers: { [Name in DriverName]: (world: World) => Promise<Opened<Name>> | Opened<Name> } = {
+const openers: {
+  [Name in DriverName]: (world: World, node: { own: OwnNode | null }) => Promise<Opened<Name>> | Opened<Name>;
+} = {
+  // First: others go by what this process's node is.
   hypervisor: openNode,
+  edge: openEdge,
   mail: ({ config, given }) => closing(given?.mail ?? mailOf(config)),
   mailIn: ({ config, given }) => ({
     driver: given?.mailIn ?? mailInOf(config),
@@ -46,12 +60,13 @@ const openers: { [Name in DriverName]: (world: World) => Promise<Opened<Name>> |
 /** Opens every driver that this process has. When one fails, those before it are closed again. */
 export async function openDrivers(world: World): Promise<OpenDrivers> {
   const drivers: Partial<Drivers> = {};
+  const node: { own: OwnNode | null } = { own: null };
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each();
   };
   const open = async <Name extends DriverName>(name: Name) => {
-    const opened = await openers[name](world);
+    const opened = await openers[name](world, node);
     if (opened === null) return;
     drivers[name] = opened.driver;
     closers.push(opened.close);
@@ -73,11 +88,12 @@ export function requireAll(drivers: Partial<Drivers>): Drivers {
   return drivers as Drivers;
 }
 
-async function openNode(world: World): Promise<Opened<'hypervisor'>> {
+async function openNode(world: World, node: { own: OwnNode | null }): Promise<Opened<'hypervisor'>> {
   if (world.enlist === null) return null;
   const hypervisor = world.given?.hypervisor ?? (await openHypervisor(world));
   try {
     const nodeId = await world.enlist(hypervisor);
+    node.own = { id: nodeId, hypervisor };
     return {
       driver: (id) => {
         if (id === nodeId) return hypervisor;
@@ -89,6 +105,39 @@ async function openNode(world: World): Promise<Opened<'hypervisor'>> {
     await hypervisor.close();
     throw error;
   }
+}
+
+/** What filters before the machines of this process's node; a process without a node has none. */
+async function openEdge(
+  { config, given, log }: World,
+  { own }: { own: OwnNode | null },
+): Promise<Opened<'edge'>> {
+  if (own === null) return null;
+  const edge = given?.edge ?? (await edgeOf(config, own));
+  const isNone = typeof edge === 'string';
+  if (isNone) log.warn({ node: own.id, reason: edge }, 'nothing filters before the machines of this node');
+  else log.info({ node: own.id, edge: edge.kind, capabilities: edge.capabilities }, 'packets are filtered');
+  return {
+    driver: (nodeId) => {
+      if (nodeId !== own.id) throw new EdgeError('edge_refused', `node ${nodeId} is not run by this process`);
+      if (isNone)
+        throw new EdgeError('nothing_filters', `nothing filters at this node: ${edge}`, { permanent: true });
+      return edge;
+    },
+    close: async () => {
+      if (!isNone) await edge.close();
+    },
+  };
+}
+
+/** By the setting EDGE; why there is none, as a sentence. Simulated machines get no packets but those that somebody tells of. */
+async function edgeOf({ edge: engine }: Config, { hypervisor }: OwnNode): Promise<Edge | string> {
+  if (engine === 'none') return 'EDGE is none';
+  if (engine === 'memory' || (engine === 'auto' && hypervisor.kind === 'simulator')) return memoryEdge();
+  const reason = await whyNoNftables();
+  if (reason === null) return nftablesEdge({ bridged: true });
+  if (engine === 'nftables') throw new Error(`EDGE is nftables, but ${reason}`);
+  return reason;
 }
 
 function mailOf(config: Config): Mail {

@@ -1,4 +1,15 @@
-import type { Limit, Match, Measure, Mitigation, Policy, Ranges, Rule, Version } from './contract.ts';
+import type {
+  Limit,
+  Match,
+  Measure,
+  Mitigation,
+  PacketKind,
+  Policy,
+  Ranges,
+  Rule,
+  TraceBounds,
+  Version,
+} from './contract.ts';
 import { holds, invalid, type Network, parsePrefix } from './prefix.ts';
 import { common } from './ranges.ts';
 
@@ -50,6 +61,12 @@ export function checkOnce(destinations: readonly string[]): void {
 export function checkSeconds(seconds: number): void {
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > 86_400)
     throw invalid(`not a time to try out: ${seconds}`);
+}
+
+export function checkTrace({ destination, match }: PacketKind, { packets, seconds }: TraceBounds): void {
+  checkMatch(match, parsePrefix(destination));
+  checkNumber('packets to trace', packets, 1, 20);
+  checkNumber('seconds to trace', seconds, 1, 10);
 }
 
 function checkFilter({ rules, exempt }: Extract<Measure, { kind: 'filter' }>, network: Network): void {

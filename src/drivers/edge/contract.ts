@@ -2,6 +2,10 @@
  * An edge stands in front of addresses and filters the packets to them. Rules every engine keeps:
  * - It keeps no truth of its own: a policy arrives whole with each call and has a generation. Any call may be
  *   repeated, and an older generation never replaces a newer one; such a call changes nothing and succeeds.
+ * - What an edge lets go of it forgets, the generation with it: after `remove` of a policy and its trial, after `release` of a
+ *   measure, after `takeBack` or the end of a trial, any generation is the first. So whoever lets go sees to it that no older
+ *   call is still under way, or sets instead a policy or a filter without rules in a newer generation, which is remembered.
+ *   Measures count their generations apart from policies, and neither call touches the other's.
  * - The policies of one call come into force together, or none of them does.
  * - While a policy is replaced, each packet meets the one before or the one after, and is counted once.
  * - A trial ends by itself, also when nobody is left who could end it.
@@ -10,7 +14,7 @@
  * - Failures are `EdgeError`s; `permanent` says whether trying again can help.
  */
 export interface Edge {
-  /** Which engine this is: `nftables`, `memory`. */
+  /** Which engine this is: `nftables`, `bgp`, `memory`. */
   readonly kind: string;
   /** What it can of all that one may lack; conformance holds it to this. */
   readonly capabilities: readonly EdgeCapability[];
@@ -23,12 +27,12 @@ export interface Edge {
   confirm(versions: readonly Version[]): Promise<void>;
   /** Ends trials at once, of these generations and older. */
   takeBack(versions: readonly Version[]): Promise<void>;
-  /**
-   * Lets go of destinations, of these generations and older: their packets pass. The generation is forgotten with them,
-   * so whoever calls sees to it that no older call is still under way; a policy without rules keeps its generation.
-   */
+  /** Lets go of destinations, of these generations and older, tried out or in force: their packets pass. */
   remove(versions: readonly Version[]): Promise<void>;
-  /** All that is in force or tried out, whole; what was damaged from outside is not listed. */
+  /**
+   * All that is in force or tried out, whole. What was damaged from outside is not listed: the same call again mends it, in the
+   * same generation, and what is left of it filters until then.
+   */
   list(): Promise<Held[]>;
 
   /**
@@ -39,10 +43,23 @@ export interface Edge {
   readRules(destinations?: readonly string[]): Promise<RuleCount[]>;
   /** Drops the counters of writings that are over; others stay as they are. */
   forget(writings: readonly string[]): Promise<void>;
-  /** What was sent to the addresses held, before any rule. A count may begin at zero again after minutes of silence. */
+  /**
+   * What was sent to the addresses held, by a policy, a trial or only a measure, before any rule. A count may begin at zero again
+   * after minutes of silence.
+   */
   readTraffic(): Promise<Traffic>;
-  /** Heads of packets, one in some. `not_supported` without `samples`. */
+  /**
+   * Heads of packets to the addresses held, before any rule, since the call before; the first one begins it. One in so many as the
+   * load allows, said with each: what any part of them stands for adds up to what was sent of that part, as near as chance
+   * allows. What nobody fetches is forgotten, the oldest first. `not_supported` without `samples`.
+   */
   readSamples(): Promise<Sample[]>;
+
+  /**
+   * The next packets of a kind, and what decided on each as it came by: at most so many, for at most so many seconds. Where fewer
+   * come, fewer are told. `not_supported` without `trace`.
+   */
+  trace(kind: PacketKind, until: TraceBounds): Promise<Traced[]>;
 
   /** Sets a measure against an attack before the policy of its destination, in place of the one before. */
   mitigate(mitigation: Mitigation): Promise<void>;
@@ -53,17 +70,21 @@ export interface Edge {
 }
 
 /**
+ * - `rules`: every rule in every order; without it those that the engine has no words for are `not_supported`, with the reason.
  * - `trials`: `try`, `confirm` and `takeBack`.
  * - `counters`: `readRules` counts every packet; `traffic`: so does `readTraffic`; `samples`: `readSamples`.
+ * - `trace`: `trace`.
  * - `limits`: of rates by rule and destination; `limits_by_source`: by source as well.
  * - `bridged`: the policy also holds between two guests of one bridge.
  * - `blackholes`: measures of that kind.
  */
 export type EdgeCapability =
+  | 'rules'
   | 'trials'
   | 'counters'
   | 'traffic'
   | 'samples'
+  | 'trace'
   | 'limits'
   | 'limits_by_source'
   | 'bridged'
@@ -150,7 +171,7 @@ export interface RuleCount extends Version {
   /** One text of this policy in the engine; never used again. */
   writing: string;
   isOver: boolean;
-  /** Null is what no rule matched; of a mitigation, what a blackhole swallowed. */
+  /** Null is what no rule of a policy matched, and all that a blackhole swallowed. Of a filter what goes past it is not counted. */
   rule: number | null;
   packets: number;
   /** Of whole IP packets. */
@@ -175,7 +196,7 @@ export interface AddressTraffic {
   bytes: number;
 }
 
-/** `protocol`: every packet, by protocol; the others are parts of it. `syn`: TCP that opens. `reflection`: UDP from ports that reflect. */
+/** `protocol`: every packet whose protocol can be told, by protocol; the others are parts of it, but for parts of packets where it cannot. `syn`: TCP that opens. `reflection`: UDP from ports that reflect. */
 export type TrafficKind = 'protocol' | 'syn' | 'fragment' | 'reflection';
 
 export interface Sample {
@@ -184,11 +205,33 @@ export interface Sample {
   standsFor: number;
 }
 
+export interface PacketKind {
+  destination: Prefix;
+  /** Its destination, if any, is a part of that. */
+  match: Match;
+}
+
+/** From 1 to 20 packets, from 1 to 10 seconds. */
+export interface TraceBounds {
+  packets: number;
+  seconds: number;
+}
+
+export interface Traced {
+  packet: Packet;
+  action: Action;
+  /** The policy or the measure that had the last word, and the rule by which it did, as in `RuleCount`; null where nothing holds the address. */
+  by: (Version & { of: 'policy' | 'mitigation'; rule: number | null }) | null;
+}
+
 /** What rules can see of a packet. */
 export interface Packet {
   source: string;
   destination: string;
-  /** Null where it cannot be told, as behind headers that nobody knows. */
+  /**
+   * Null where it cannot be told: in IPv6, behind extension headers that are not all there, as in a later part of a packet. It
+   * then has neither ports nor flags, and matches only rules that name none of the three.
+   */
   protocol: number | null;
   /** Null where there are none: of other protocols, and of later fragments. */
   ports: { source: number; destination: number } | null;
@@ -224,7 +267,9 @@ export type EdgeErrorCode =
   /** There is nothing left to confirm. */
   | 'trial_over'
   /** The engine did not do it; what was in force stays so. */
-  | 'edge_refused';
+  | 'edge_refused'
+  /** There is no engine where the addresses are. */
+  | 'nothing_filters';
 
 /** A failed call. `message` is for staff and logs. */
 export class EdgeError extends Error {

@@ -3,8 +3,12 @@
  * it, the suite that all of them pass (`conformance.ts`), and the one function that says what a policy does to a packet
  * (`judge.ts`).
  */
+export { type BgpEdge, type BgpEdgeOptions, bgpEdge } from './bgp/driver.ts';
+export type { BgpPeer } from './bgp/peers.ts';
 export * from './contract.ts';
 export { judge, judgeOf, type Verdict } from './judge.ts';
 export { type MemoryEdge, type MemoryEdgeOptions, memoryEdge } from './memory.ts';
 export { type NftablesEdgeOptions, nftablesEdge } from './nftables/driver.ts';
+export { whyNoNftables } from './nftables/usable.ts';
+export { addressText, holds, type Network, prefixText, readPrefix, wider } from './prefix.ts';
 export { reflectors } from './reflectors.ts';

@@ -6,14 +6,22 @@ describeEdge('memory', async () => {
   const edge = memoryEdge({ now: () => now });
   return {
     edge,
-    async send(packets, { perSecond } = {}) {
-      return packets.map((packet) => {
-        if (perSecond !== undefined) now += 1000 / perSecond;
+    send: async (packets) => packets.map((packet) => edge.pass(packet)),
+    async sendPaced(packets, perSecond) {
+      const atMs: number[] = [];
+      const arrived = packets.map((packet) => {
+        now += 1000 / perSecond;
+        atMs.push(now);
         return edge.pass(packet);
       });
+      return { arrived, atMs };
     },
     async until(isSo) {
-      while (!(await isSo())) now += 100;
+      while (!(await isSo())) {
+        now += 100;
+        // What waits for the time of day gets its turn.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
     },
     close: () => edge.close(),
   };

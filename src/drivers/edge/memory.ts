@@ -9,28 +9,31 @@ import {
   type Writing,
   wanted,
 } from './book.ts';
-import { checkMitigation, checkPolicy, checkSeconds } from './check.ts';
-import {
-  type AddressTraffic,
-  type Edge,
-  type EdgeCapability,
-  EdgeError,
-  type Mitigation,
-  type Packet,
-  type Policy,
-  type Rule,
-  type RuleCount,
-  type TrafficKind,
-  type Version,
+import { checkMitigation, checkPolicy, checkSeconds, checkTrace } from './check.ts';
+import type {
+  AddressTraffic,
+  Edge,
+  EdgeCapability,
+  Mitigation,
+  Packet,
+  Policy,
+  Rule,
+  RuleCount,
+  Traced,
+  TrafficKind,
+  Version,
 } from './contract.ts';
 import { judgeOf, type Verdict } from './judge.ts';
 import { type Bucket, bucketOf } from './limit.ts';
 import { addressNumber, addressText, canonical, isIn, parsePrefix, prefixText } from './prefix.ts';
 import { reflectors } from './reflectors.ts';
+import { levels, samplesSince } from './sampling.ts';
 
 export interface MemoryEdgeOptions {
   /** Milliseconds, for limits and trials. Default: the time of day. */
   now?: () => number;
+  /** From 0 to below 1, for samples. Default: chance. */
+  random?: () => number;
 }
 
 /** Packets have to be told to it, since none pass by. */
@@ -51,9 +54,12 @@ interface Kept extends Writing {
 type Count = Pick<RuleCount, 'packets' | 'bytes' | 'droppedPackets' | 'droppedBytes'>;
 
 const capabilities: readonly EdgeCapability[] = [
+  'rules',
   'trials',
   'counters',
   'traffic',
+  'samples',
+  'trace',
   'limits',
   'limits_by_source',
   'bridged',
@@ -61,12 +67,16 @@ const capabilities: readonly EdgeCapability[] = [
 ];
 
 /** For tests of rules, and for load: everything in this process, judged by the one function. */
-export function memoryEdge({ now = Date.now }: MemoryEdgeOptions = {}): MemoryEdge {
+export function memoryEdge({ now = Date.now, random = Math.random }: MemoryEdgeOptions = {}): MemoryEdge {
   const book = { policies: new Map(), trials: new Map(), mitigations: new Map() } satisfies Book as {
     [Kind in keyof Book]: Map<string, Kept>;
   };
   const over: Kept[] = [];
   const traffic = new Map<string, AddressTraffic>();
+  const tracers = new Set<(traced: Traced) => void>();
+  const samples = samplesSince(now);
+  /** Null before the first reading. */
+  let sampling: { oneIn: number; buckets: Bucket[] } | null = null;
 
   const retire = (kept: Kept | undefined) => {
     if (kept !== undefined) over.push(kept);
@@ -107,19 +117,34 @@ export function memoryEdge({ now = Date.now }: MemoryEdgeOptions = {}): MemoryEd
     if (packet.protocol === 17 && port !== undefined && port in reflectors) add('reflection', port);
   }
 
-  function meet(kept: Kept, packet: Packet): 'permit' | 'deny' | 'goOn' {
+  function sample(packet: Packet): void {
+    if (sampling === null) return;
+    let standsFor = 1;
+    for (const [level, bucket] of sampling.buckets.entries()) {
+      const oneIn = level === 0 ? sampling.oneIn : levels.coarser;
+      standsFor *= oneIn;
+      if (random() * oneIn >= 1) return;
+      if (!bucket(packet.length, now())) continue;
+      samples.add(packet, standsFor);
+      return;
+    }
+  }
+
+  /** Null goes on to what stands behind. */
+  function meet(kept: Kept, packet: Packet): Pick<Traced, 'action' | 'by'> | null {
     const verdict = kept.decide(packet);
-    if (verdict === null) return 'goOn';
-    const count = kept.counts.get(verdict.rule?.id ?? null);
-    if (count === undefined) return 'goOn';
+    const rule = verdict?.rule?.id ?? null;
+    const count = kept.counts.get(rule);
+    if (verdict === null || count === undefined) return null;
+    const by = { of: kept.of, destination: prefixText(kept.network), generation: kept.generation, rule };
     count.packets += 1;
     count.bytes += packet.length;
     if (verdict.rule?.limit && !withinLimit(kept, verdict.rule, packet)) {
       count.droppedPackets += 1;
       count.droppedBytes += packet.length;
-      return 'deny';
+      return { action: 'deny', by };
     }
-    return verdict.action === 'permit' && kept.of === 'mitigation' ? 'goOn' : verdict.action;
+    return verdict.action === 'permit' && kept.of === 'mitigation' ? null : { action: verdict.action, by };
   }
 
   function withinLimit(kept: Kept, rule: Rule, packet: Packet): boolean {
@@ -132,7 +157,7 @@ export function memoryEdge({ now = Date.now }: MemoryEdgeOptions = {}): MemoryEd
 
   function keep(of: Kept['of'], { network, generation }: Wanted<unknown>, parts: Parts): Kept {
     const counts = new Map(
-      [...parts.ids, null].map((id): [number | null, Count] => [
+      parts.counts.map((id): [number | null, Count] => [
         id,
         { packets: 0, bytes: 0, droppedPackets: 0, droppedBytes: 0 },
       ]),
@@ -150,10 +175,15 @@ export function memoryEdge({ now = Date.now }: MemoryEdgeOptions = {}): MemoryEd
       const family = packet.destination.includes(':') ? 6 : 4;
       const address = addressNumber(packet.destination);
       const policy = find('trials', address, family) ?? find('policies', address, family);
-      if (policy !== undefined) countTraffic(packet);
       const measure = find('mitigations', address, family);
-      if (measure !== undefined && meet(measure, packet) === 'deny') return false;
-      return policy === undefined || meet(policy, packet) !== 'deny';
+      if (policy !== undefined || measure !== undefined) {
+        countTraffic(packet);
+        sample(packet);
+      }
+      const decided = (measure && meet(measure, packet)) ?? (policy && meet(policy, packet));
+      const { action, by } = decided ?? { action: 'permit', by: null };
+      for (const tracer of tracers) tracer({ packet, action, by });
+      return action === 'permit';
     },
 
     async replace(policies) {
@@ -248,7 +278,46 @@ export function memoryEdge({ now = Date.now }: MemoryEdgeOptions = {}): MemoryEd
     },
 
     async readSamples() {
-      throw new EdgeError('not_supported', 'packets in memory are not sampled', { permanent: true });
+      const taken = samples.take();
+      if (sampling?.oneIn !== taken.oneIn) {
+        const limit = {
+          packetsPerSecond: levels.takenPerSecond,
+          per: 'rule',
+          burst: levels.takenPerSecond,
+        } as const;
+        const buckets = Array.from({ length: levels.count }, () => bucketOf(limit, now()));
+        sampling = { oneIn: taken.oneIn, buckets };
+      }
+      return taken.samples;
+    },
+
+    async trace(kind, until) {
+      checkTrace(kind, until);
+      const isOfKind = judgeOf({
+        rules: [
+          { id: 1, action: 'permit', match: { destination: kind.destination, ...kind.match }, limit: null },
+        ],
+        unmatched: 'deny',
+      });
+      const family = parsePrefix(kind.destination).family;
+      const found: Traced[] = [];
+      let isOver = () => {};
+      const over = new Promise<void>((resolve) => {
+        isOver = resolve;
+      });
+      const tracer = (traced: Traced) => {
+        if (found.length === until.packets || (traced.packet.destination.includes(':') ? 6 : 4) !== family)
+          return;
+        if (isOfKind(traced.packet).rule === null) return;
+        found.push(traced);
+        if (found.length === until.packets) isOver();
+      };
+      tracers.add(tracer);
+      const timer = setTimeout(isOver, until.seconds * 1_000);
+      await over;
+      clearTimeout(timer);
+      tracers.delete(tracer);
+      return found;
     },
 
     async mitigate(mitigation) {
@@ -270,21 +339,22 @@ export function memoryEdge({ now = Date.now }: MemoryEdgeOptions = {}): MemoryEd
 }
 
 interface Parts {
-  ids: number[];
+  /** What has a counter. */
+  counts: RuleCount['rule'][];
   decide: Kept['decide'];
 }
 
 function ofPolicy(policy: Policy): Parts {
-  return { ids: policy.rules.map(({ id }) => id), decide: judgeOf(policy) };
+  return { counts: [...policy.rules.map(({ id }) => id), null], decide: judgeOf(policy) };
 }
 
 function ofMeasure(measure: Mitigation['measure']): Parts {
-  if (measure.kind === 'blackhole') return { ids: [], decide: () => ({ action: 'deny', rule: null }) };
+  if (measure.kind === 'blackhole') return { counts: [null], decide: () => ({ action: 'deny', rule: null }) };
   const decide = judgeOf({ rules: measure.rules, unmatched: 'permit' });
   const exempt = measure.exempt.map(parsePrefix);
   const isExempt = ({ source }: Packet) => exempt.some((network) => isIn(network, addressNumber(source)));
   return {
-    ids: measure.rules.map(({ id }) => id),
+    counts: measure.rules.map(({ id }) => id),
     decide: (packet) => (isExempt(packet) ? null : decide(packet)),
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeEdge } from './conformance.ts';
-import { edgeNetwork } from './network.testbed.ts';
 import { nftablesEdge } from './nftables/driver.ts';
+import { edgeNetwork } from './suite/network.testbed.ts';
 
 describeEdge(
   'nftables',
@@ -11,6 +11,7 @@ describeEdge(
     return {
       edge,
       send: network.send,
+      sendPaced: network.sendPaced,
       async until(isSo) {
         while (!(await isSo())) await sleep(50);
       },

@@ -14,16 +14,37 @@ const bitsOf = { 4: 32, 6: 128 } as const;
 
 /** Fails with `policy_invalid` for what is no network, or has host bits. */
 export function parsePrefix(text: string): Network {
+  const network = readPrefix(text);
+  if (typeof network === 'string') throw invalid(`${JSON.stringify(text)} ${network}`);
+  return network;
+}
+
+/** The same of what somebody wrote: in words for them, what it must be. */
+export function readPrefix(text: string): Network | string {
   const [address = '', length, ...more] = text.split('/');
   const family = isIPv4(address) ? 4 : isIPv6(address) && !address.includes('%') ? 6 : null;
-  if (family === null || more.length > 0) throw invalid(`not a network: ${JSON.stringify(text)}`);
+  if (family === null || more.length > 0)
+    return 'must be an address or a network, such as 203.0.113.10 or 203.0.113.0/24';
   const bits = bitsOf[family];
-  const wanted = length === undefined ? bits : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
-  if (!(wanted <= bits)) throw invalid(`not a length of a network: ${JSON.stringify(text)}`);
-  const first = addressNumber(address);
-  const hosts = (1n << BigInt(bits - wanted)) - 1n;
-  if ((first & hosts) !== 0n) throw invalid(`host bits are set: ${text}`);
-  return { family, first, last: first | hosts, length: wanted };
+  const wanted =
+    length === undefined ? bits : /^(0|[1-9]\d{0,2})$/.test(length) ? Number(length) : Number.NaN;
+  if (!(wanted <= bits)) return `must have a length from 0 to ${bits} after the slash`;
+  const network = networkAt(family, addressNumber(address), wanted);
+  return addressNumber(address) === network.first
+    ? network
+    : 'has bits set behind its length: it is no network';
+}
+
+/** The network of this length that an address is in. */
+function networkAt(family: 4 | 6, address: bigint, length: number): Network {
+  const hosts = (1n << BigInt(bitsOf[family] - length)) - 1n;
+  const first = address & ~hosts;
+  return { family, first, last: first | hosts, length };
+}
+
+/** Every network that holds this one, itself included, the widest first. */
+export function wider({ family, first, length }: Network): Network[] {
+  return Array.from({ length: length + 1 }, (_, shorter) => networkAt(family, first, shorter));
 }
 
 export function addressNumber(address: string): bigint {

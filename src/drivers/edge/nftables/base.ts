@@ -23,6 +23,12 @@ export const maps = {
 
 export type Kind = keyof typeof maps;
 
+/** Leads to the counting, and from there to the measure, what has a measure and no policy. */
+export const measured = 'measured';
+
+/** What chains of a trace begin with: they stand before all others. */
+export const tracePrefix = 'trace_';
+
 /** Sets that count, and what is full when one is. */
 export const countingSets = ['protocol', 'syn', 'fragment', 'reflection'] as const;
 /** Elements; a flood of false protocols or of an IPv6 network's addresses does not take the kernel's memory. */
@@ -36,20 +42,30 @@ export const baseChains: Readonly<Record<string, number>> = {
   edge: 1,
   edge4: 5,
   edge6: 5,
-  first4: 5,
-  first6: 7,
+  first4: 6,
+  first6: 8,
 };
 
+/** Of which families a table judges packets, and so which rule its first chain has. */
+export type Families = readonly (4 | 6)[];
+
+export function familiesMark(of: Families): string {
+  return of.join(' ');
+}
+
 /** All that is there before any policy. Can be repeated: maps and what they lead to stay, and packets meet either text. */
-export function baseText(of: TableFamily): string {
+export function baseText(of: TableFamily, judged: Families): string {
   const at = `${of} ${table}`;
+  const first = judged.map((family) => (family === 4 ? 'ip : goto edge4' : 'ip6 : goto edge6'));
   const lines = [
     `add table ${at}`,
     `add chain ${at} edge { ${hooks[of]} }`,
+    // What it says changes with the load, and stays over a repetition.
+    `add chain ${at} sample`,
     `add set ${at} reflectors { type inet_service; elements = { ${Object.keys(reflectors).join(', ')} }; }`,
     ...families.flatMap((family) => familyText(at, family)),
     `flush chain ${at} edge`,
-    `add rule ${at} edge meta protocol vmap { ip : goto edge4, ip6 : goto edge6 }`,
+    `add rule ${at} edge meta protocol vmap { ${first.join(', ')} } comment "${familiesMark(judged)}"`,
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -72,12 +88,14 @@ function familyText(at: string, family: 4 | 6): string[] {
     map('policies', ''),
     map('policyNets', 'flags interval;'),
     map('mitigationNets', 'flags interval;'),
+    map(measured, 'flags interval;'),
     set('protocol', `${type} . inet_proto`),
     set('syn', type),
     set('fragment', type),
     set('reflection', `${type} . inet_service`),
-    // Every policy begins with it: what is sent to those who have one is counted, whatever becomes of it.
+    // Every policy begins with it: what is sent to those who are held is counted, whatever becomes of it.
     ...chain('first', [
+      'jump sample',
       `update @protocol${family} { ${address} . meta l4proto }`,
       `${isFragment} update @fragment${family} { ${address} }`,
       ...withHead(family, 'tcp flags & (syn | ack) == syn', `update @syn${family} { ${address} }`),
@@ -85,7 +103,7 @@ function familyText(at: string, family: 4 | 6): string[] {
       look('mitigationNets'),
     ]),
     // The last is for measures where no policy is.
-    ...chain('edge', ['trials', 'trialNets', 'policies', 'policyNets', 'mitigationNets'].map(look)),
+    ...chain('edge', ['trials', 'trialNets', 'policies', 'policyNets', measured].map(look)),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { protocolsOf } from '../check.ts';
 import type { Limit, Match, Measure, Policy, Ranges, Rule, TcpFlag } from '../contract.ts';
+import { flagBits } from '../headers.ts';
 import { bytesOfPacket } from '../limit.ts';
 import { type Network, parsePrefix, prefixText, shortText, widest } from '../prefix.ts';
 import { tidyRanges } from '../ranges.ts';
@@ -15,7 +16,7 @@ export interface Text {
   elements: { map: string; text: string }[];
 }
 
-/** A counter of what no rule matched has this instead of a rule's id. */
+/** A counter of what no rule matched, or of what a blackhole swallows, has this instead of a rule's id. */
 export const unmatchedMark = '0';
 /** A source that was silent for longer has a full burst again. */
 const leastForgetS = 10;
@@ -32,14 +33,13 @@ export function policyText(name: string, network: Network, { rules, unmatched }:
 /** What is not dropped goes back to where the measure was looked up. */
 export function measureText(name: string, network: Network, measure: Measure): Text {
   const text = emptyText(name);
-  const last = (verdict: string) => `counter ${verdict} comment "${unmatchedMark}"`;
   if (measure.kind === 'blackhole') {
-    text.rules.push({ chain: name, text: last('drop') });
+    text.rules.push({ chain: name, text: `counter drop comment "${unmatchedMark}"` });
     return text;
   }
   const exempt = sourcesMatch(network, measure.exempt);
   if (exempt !== null) text.rules.push({ chain: name, text: `${exempt} return` });
-  addRules(text, name, network, measure.rules, 'return', last('return'));
+  addRules(text, name, network, measure.rules, 'return', null);
   return text;
 }
 
@@ -56,17 +56,20 @@ function addRules(
   network: Network,
   rules: readonly Rule[],
   permit: Permit,
-  last: string,
+  last: string | null,
 ): void {
+  const end = (chain: string) => {
+    if (last !== null) text.rules.push({ chain, text: last });
+  };
   const later = rules.filter(({ match }) => !looksAtHead(match));
   if (later.length < rules.length) {
     text.objects.push({ kind: 'chain', name: `${name}_later`, spec: '' });
     text.rules.push({ chain: name, text: `${isLaterPart[network.family]} goto ${name}_later` });
     addParts(text, `${name}_later`, network, later, permit);
-    text.rules.push({ chain: `${name}_later`, text: last });
+    end(`${name}_later`);
   }
   addParts(text, name, network, rules, permit);
-  text.rules.push({ chain: name, text: last });
+  end(name);
 }
 
 function looksAtHead({ sourcePorts, destinationPorts, flags }: Match): boolean {
@@ -161,7 +164,7 @@ function limitChain(text: Text, name: string, { family }: Network, limit: Limit,
 }
 
 /** Everything a match says, the narrow and cheap first. */
-function conditions(match: Match, network: Network): string[] {
+export function conditions(match: Match, network: Network): string[] {
   const ip = network.family === 4 ? 'ip' : 'ip6';
   const found: string[] = [];
   const range = (left: string, ranges: Ranges | null | undefined, least: number, most: number) => {
@@ -175,19 +178,15 @@ function conditions(match: Match, network: Network): string[] {
     const part = parsePrefix(match.destination);
     if (prefixText(part) !== prefixText(network)) found.push(`${ip} daddr ${prefixText(part)}`);
   }
-  const hasPorts = match.sourcePorts !== undefined || match.destinationPorts !== undefined;
-  range('meta l4proto', protocolsOf(match), 0, 255);
-  // A range of all ports still asks for there being ports at all.
-  if (hasPorts) {
-    for (const [name, ranges] of [
-      ['sport', match.sourcePorts],
-      ['dport', match.destinationPorts],
-    ] as const) {
-      const before = found.length;
-      range(`th ${name}`, ranges, 0, 65_535);
-      if (ranges !== undefined && found.length === before) found.push(`th ${name} >= 0`);
-    }
-  }
+  /** Of what not every packet has: a range of all of them still asks for there being one. */
+  const present = (left: string, ranges: Ranges | null | undefined, most: number) => {
+    const before = found.length;
+    range(left, ranges, 0, most);
+    if (ranges != null && found.length === before) found.push(`${left} >= 0`);
+  };
+  present('meta l4proto', protocolsOf(match), 255);
+  present('th sport', match.sourcePorts, 65_535);
+  present('th dport', match.destinationPorts, 65_535);
   const sources = match.sources === undefined ? null : sourcesMatch(network, match.sources);
   if (sources !== null) found.push(sources);
   if (match.flags !== undefined) found.push(flagsMatch(match.flags));
@@ -198,15 +197,6 @@ function conditions(match: Match, network: Network): string[] {
   if (match.lengths !== undefined) found.push(lengthsMatch(network.family, match.lengths));
   return found;
 }
-
-export const flagBits: Readonly<Record<TcpFlag, number>> = {
-  fin: 1,
-  syn: 2,
-  rst: 4,
-  psh: 8,
-  ack: 16,
-  urg: 32,
-};
 
 function flagsMatch(flags: NonNullable<Match['flags']>): string {
   let [mask, value] = [0, 0];

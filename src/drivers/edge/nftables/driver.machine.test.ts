@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAsRoot } from '../../../platform/host/program.ts';
 import type { Edge, Packet, Policy } from '../contract.ts';
-import { type EdgeNetwork, edgeNetwork } from '../network.testbed.ts';
+import { type EdgeNetwork, edgeNetwork } from '../suite/network.testbed.ts';
 import { nftablesEdge } from './driver.ts';
 
 const packet = (destination: string, other: Partial<Packet> = {}): Packet => ({
@@ -56,7 +56,7 @@ describe('the packet filter of this host', { timeout: 180_000 }, () => {
     };
     while (replaced < 10) {
       let isOver = false;
-      const flood = network.flood(packet(address), 4).finally(() => {
+      const flood = network.flood([packet(address)], 4).finally(() => {
         isOver = true;
       });
       while (!isOver) await replaceOnce();
@@ -97,7 +97,6 @@ describe('the packet filter of this host', { timeout: 180_000 }, () => {
     const ways = [
       ['flush', 'table', 'inet', 'innkeeper_edge'],
       ['delete', 'table', 'inet', 'innkeeper_edge'],
-      ['delete', 'table', 'bridge', 'innkeeper_edge'],
       ['flush', 'ruleset'],
     ];
     for (const way of ways) {
@@ -117,6 +116,69 @@ describe('the packet filter of this host', { timeout: 180_000 }, () => {
     expect(await passes(packet(one))).toBe(true);
     await edge.replace(both);
     expect(await passes(packet(one))).toBe(false);
+  });
+
+  it('keeps filtering by one table when the other is taken away, and writes only what is missing', async () => {
+    for (const [gone, left] of [
+      ['bridge', 'inet'],
+      ['inet', 'bridge'],
+    ] as const) {
+      const [address, tried] = [freshAddress(), freshAddress()];
+      await edge.replace([denyAll(address, 4)]);
+      await edge.try([denyAll(tried, 1)], 600);
+      await edge.mitigate({ destination: tried, generation: 1, measure: { kind: 'blackhole' } });
+      const bridged = left === 'bridge';
+      const send = async (to: string, between: boolean) =>
+        (await network.send([packet(to)], { bridged: between }))[0];
+      expect([await send(address, false), await send(address, true)]).toEqual([false, false]);
+      await nft('delete', 'table', gone, 'innkeeper_edge');
+      for (const each of [edge, nftablesEdge({ bridged: true, inside })]) {
+        expect((await each.list()).filter(({ destination }) => destination.startsWith(address))).toEqual([]);
+        expect([await send(address, bridged), await send(address, !bridged)]).toEqual([false, true]);
+      }
+      // An older one is none, also now.
+      await edge.replace([{ ...denyAll(address, 3), rules: [] }]);
+      expect(await send(address, bridged)).toBe(false);
+      await edge.replace([denyAll(address, 4)]);
+      await edge.try([denyAll(tried, 1)], 600);
+      expect([await send(address, false), await send(address, true)]).toEqual([false, false]);
+      expect([await send(tried, false), await send(tried, true)]).toEqual([false, false]);
+      expect(await held(address)).toEqual([4]);
+      await edge.confirm([{ destination: tried, generation: 1 }]);
+      await edge.release([{ destination: tried, generation: 1 }]);
+      expect([await send(tried, false), await send(tried, true)]).toEqual([false, false]);
+      const counts = (await edge.readRules([address])).filter(({ rule }) => rule === 1);
+      // What the table counted that is gone is gone with it: one packet.
+      expect(counts.reduce((sum, { packets }) => sum + packets, 0)).toBe(1 + 2 + 1 + 2);
+      await edge.forget(
+        (await edge.readRules()).filter(({ isOver }) => isOver).map(({ writing }) => writing),
+      );
+      expect((await edge.readRules()).filter(({ isOver }) => isOver)).toEqual([]);
+    }
+  });
+
+  it('understands nft on a host of any language', async () => {
+    // Programs of such a host: they answer in its language unless they are asked in English.
+    const german = (argv: readonly string[]) => [
+      ...[
+        'sh',
+        '-c',
+        'test "$LC_ALL" = C && test -z "$LANGUAGE" || { echo "Datei nicht gefunden" >&2; exit 1; }; exec "$@"',
+      ],
+      ...['sh', ...network.inside(argv)],
+    ];
+    const before = process.env.LC_ALL;
+    process.env.LC_ALL = 'de_DE.UTF-8';
+    try {
+      await nft('flush', 'ruleset');
+      const address = freshAddress();
+      const there = nftablesEdge({ bridged: true, inside: german });
+      await there.replace([denyAll(address, 1)]);
+      expect((await there.list()).map(({ destination }) => destination)).toEqual([`${address}/32`]);
+    } finally {
+      if (before === undefined) delete process.env.LC_ALL;
+      else process.env.LC_ALL = before;
+    }
   });
 
   it('finds everything again after a start, and changes nothing that is right', async () => {
@@ -175,27 +237,45 @@ describe('the packet filter of this host', { timeout: 180_000 }, () => {
     ]);
   });
 
-  it('judges and counts what guests of one bridge send each other once, also where the kernel shows it twice', async () => {
-    for (const seesBridged of [true, false]) {
-      const bridge = await edgeNetwork({ seesBridged });
-      try {
-        const edge = nftablesEdge({ bridged: true, inside: bridge.inside });
-        const [denied, permitted] = ['10.100.1.1', '10.100.1.2'];
-        await edge.replace([denyAll(denied, 1), { ...denyAll(permitted, 1), rules: [] }]);
-        const sent = [packet(denied), packet(permitted), packet(permitted)];
+  it('judges what guests of one bridge send each other once, whichever families the kernel shows to routed tables', async () => {
+    await runAsRoot(['modprobe', 'br_netfilter']).catch(() => undefined);
+    const bridge = await edgeNetwork();
+    const set = (which: string, value: number) =>
+      runAsRoot(bridge.inside(['sysctl', '-qw', `net.bridge.bridge-nf-call-${which}=${value}`]));
+    try {
+      const edge = nftablesEdge({ bridged: true, inside: bridge.inside });
+      const [denied, permitted] = ['10.100.1.1', '2001:db8:7:100::1'];
+      const both = [denyAll(denied, 1), { ...denyAll(permitted, 1), rules: [] }];
+      const six = packet(permitted, { source: '2001:db8:2::5', length: 80 });
+      const sent = [packet(denied), six, six];
+      let times = 0;
+      for (const [four, six, tables] of [
+        [1, 1, 1],
+        [0, 0, 2],
+        [1, 0, 2],
+        [0, 1, 2],
+      ] as const) {
+        await set('iptables', four);
+        await set('ip6tables', six);
+        // Who looks notices what was changed meanwhile, and a repetition writes what that leaves out.
+        await edge.list();
+        await edge.replace(both);
+        expect((await edge.list()).length).toBe(2);
         expect(await bridge.send(sent, { bridged: true })).toEqual([false, true, true]);
-        const counts = (await edge.readRules([denied, permitted])).map(({ rule, packets }) => [
-          rule,
-          packets,
-        ]);
-        expect(counts).toEqual([
-          [1, 1],
-          [null, 0],
-          [null, 2],
-        ]);
-      } finally {
-        await bridge.close();
+        times += 1;
+        const sums = new Map<string, number>();
+        for (const { destination, rule, packets } of await edge.readRules())
+          sums.set(`${destination} ${rule}`, (sums.get(`${destination} ${rule}`) ?? 0) + packets);
+        expect(Object.fromEntries(sums), `${four} ${six}`).toEqual({
+          '10.100.1.1/32 1': times,
+          '10.100.1.1/32 null': 0,
+          '2001:db8:7:100::1/128 null': 2 * times,
+        });
+        const shown = await runAsRoot(bridge.inside(['nft', 'list', 'tables']));
+        expect(shown.stdout.trim().split('\n').length).toBe(tables);
       }
+    } finally {
+      await bridge.close();
     }
   });
 });

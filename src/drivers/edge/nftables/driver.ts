@@ -1,33 +1,26 @@
-import { serially } from '../../serially.ts';
-import { checkOverlaps, notNewer, notOlder, toConfirm, type Wanted, wanted } from '../book.ts';
-import { checkMitigation, checkPolicy, checkSeconds } from '../check.ts';
-import { type Edge, type EdgeCapability, EdgeError, type Version } from '../contract.ts';
-import { canonical, isSingle, type Network, prefixText, shortText } from '../prefix.ts';
-import { type Kind, maps, type TableFamily, table } from './base.ts';
-import { measureText, policyText, type Text } from './compile.ts';
+import { checkOverlaps, notOlder, toConfirm, type Wanted, wanted } from '../book.ts';
+import { checkMitigation, checkPolicy, checkSeconds, checkTrace } from '../check.ts';
+import type { Edge, EdgeCapability, Policy } from '../contract.ts';
+import { canonical, prefixText } from '../prefix.ts';
+import { measureText, policyText } from './compile.ts';
 import { kernel as openKernel } from './kernel.ts';
-import { type Named, nameOf, type Of } from './names.ts';
+import type { Named } from './names.ts';
 import { countsOf, readTraffic } from './read.ts';
-import {
-  type Held,
-  heldAs,
-  isWholeBase,
-  kinds,
-  loadState,
-  mapsOf,
-  type Part,
-  type State,
-  tablesFor,
-} from './state.ts';
+import { samplingOf } from './samples.ts';
+import { isBaseWhole, isSameLayout, kinds, layoutFor, type State } from './state.ts';
+import { change, compile, ending, stepsOf } from './steps.ts';
+import { tracingOf } from './trace.ts';
 
 export interface NftablesEdgeOptions {
   /** Whether guests sit on a bridge of this host, where they reach each other without its routing. */
   bridged: boolean;
   /** Argument vector that runs `argv` in the network whose packets are filtered. Default: our own. */
   inside?: (argv: readonly string[]) => readonly string[];
+  /** Of the kernel's log, by which samples come, and by the next one traces; nobody else's on this host. Default: 7180. */
+  logGroup?: number;
 }
 
-/** So many chains are quicker read one by one than with the whole table. */
+/** So many writings are quicker read one by one than with the whole table. */
 const readSingly = 20;
 
 /**
@@ -35,145 +28,18 @@ const readSingly = 20;
  * destination. It is written in one transaction and led to in the next: a packet that began before the first would find
  * the chain empty if both were one. Trials are a map of their own whose elements expire, so the kernel ends them.
  */
-export function nftablesEdge({ bridged, inside = (argv) => argv }: NftablesEdgeOptions): Edge {
+export function nftablesEdge({
+  bridged,
+  inside = (argv) => argv,
+  logGroup = 7180,
+}: NftablesEdgeOptions): Edge {
   const kernel = openKernel(inside);
-  const inTurn = serially();
-  let known: State | null = null;
+  const { inTurn, reload, withoutStanding, write, lead, forget } = stepsOf(kernel, bridged);
+  const sampling = samplingOf(kernel, inside, logGroup, { inTurn });
+  const trace = tracingOf(kernel, inside, logGroup + 1, { inTurn });
 
-  const state = async () => {
-    known ??= await loadState(kernel, bridged);
-    return known;
-  };
-
-  /** Everything in turn. What fails is tried once more with what the kernel really holds. */
-  const work = <Given>(what: (state: State) => Promise<Given>): Promise<Given> =>
-    inTurn('edge', async () => {
-      const isRemembered = known !== null;
-      try {
-        return await attempt(what);
-      } catch (error) {
-        if (!isRemembered || !(error instanceof EdgeError) || error.code !== 'edge_refused') throw error;
-        return await attempt(what);
-      }
-    });
-
-  /** After a failure nobody knows what the kernel did: an nft that was killed may have told it everything. */
-  async function attempt<Given>(what: (state: State) => Promise<Given>): Promise<Given> {
-    try {
-      return await what(await settled());
-    } catch (error) {
-      if (error instanceof EdgeError && error.code === 'edge_refused') known = null;
-      throw error;
-    }
-  }
-
-  /** Trials that the kernel has ended since. */
-  async function settled(): Promise<State> {
-    const now = await state();
-    if (now.book.trials.size === 0) return now;
-    const listings = await Promise.all(now.tables.map((of) => trialMaps(of)));
-    const running = heldAs('trials', listings);
-    for (const [destination, trial] of now.book.trials) {
-      const found = running.get(destination);
-      if (found?.name === trial.name) trial.expiresS = found.expiresS;
-      else end(now, 'trials', destination);
-    }
-    return now;
-  }
-
-  async function trialMaps(of: TableFamily) {
-    const lists = await Promise.all(mapsOf('trials').map((name) => kernel.list('map', of, name)));
-    return {
-      chains: new Map(),
-      sets: new Map(),
-      maps: new Map(lists.flatMap((list) => [...(list?.maps ?? [])])),
-    };
-  }
-
-  const everywhere = ({ tables }: State, lines: (at: string) => string[]) =>
-    tables
-      .flatMap((of) => lines(`${of} ${table}`))
-      .map((line) => `${line}\n`)
-      .join('');
-
-  /** Writes chains that nothing leads to yet. They are there in vain when the next step fails; then they are over. */
-  async function write(now: State, written: readonly Written[]): Promise<void> {
-    if (written.length === 0) return;
-    await kernel.load(everywhere(now, (at) => written.flatMap(({ text }) => additions(at, text))));
-    for (const { named, text } of written) {
-      now.over.set(named.name, named);
-      const parts = text.objects.filter(({ name }) => name !== named.name);
-      if (parts.length > 0)
-        now.parts.set(
-          named.name,
-          parts.map(({ kind, name }) => ({ kind, name })),
-        );
-    }
-  }
-
-  const end = (now: State, kind: Kind, destination: string) => {
-    const held = now.book[kind].get(destination);
-    if (held === undefined) return;
-    now.book[kind].delete(destination);
-    now.over.set(held.name, { ...held, rules: 0 });
-  };
-
-  /** The second step: what leads where, as one transaction, and then in our own book. */
-  async function lead(now: State, changes: readonly Change[]): Promise<void> {
-    if (changes.length === 0) return;
-    await kernel.load(everywhere(now, (at) => changes.flatMap((change) => leading(at, now, change))));
-    for (const { kind, destination, to, seconds } of changes) {
-      end(now, kind, destination);
-      if (to === null) continue;
-      now.over.delete(to.name);
-      now.book[kind].set(destination, { ...to, isWhole: true, expiresS: seconds ?? null });
-    }
-  }
-
-  function compile<Item>(of: Of, each: Wanted<Item>, text: (name: string) => Text): Written {
-    const rules = text('').rules.filter(({ chain }) => chain === '').length;
-    const name = nameOf(of, each.network, each.generation, rules);
-    const { network, generation } = each;
-    return {
-      destination: each.destination,
-      named: { name, network, generation, of, rules },
-      text: text(name),
-    };
-  }
-
-  const change = (
-    kind: Kind,
-    destination: string,
-    network: Network,
-    to: Named | null,
-    seconds?: number,
-  ): Change => {
-    return { kind, destination, network, to, ...(seconds === undefined ? {} : { seconds }) };
-  };
-
-  const ending = (kind: Kind, versions: readonly Version[], now: State) =>
-    notNewer(wanted(versions), now.book[kind]).map(({ destination, network }) =>
-      change(kind, destination, network, null),
-    );
-
-  /** Of a policy that is in force already: whether all of it still is. */
-  async function stands(now: State, held: Held | undefined, generation: number): Promise<boolean> {
-    if (held === undefined || held.generation !== generation || !held.isWhole) return false;
-    const chains = await Promise.all(now.tables.map((of) => kernel.list('chain', of, held.name)));
-    const rules = Number(held.name.split('_')[5]);
-    return chains.every((chain) => chain?.chains.get(held.name)?.length === rules);
-  }
-
-  async function withoutStanding<Item>(
-    now: State,
-    items: readonly Wanted<Item>[],
-    held: ReadonlyMap<string, Held>,
-  ) {
-    const stand = await Promise.all(
-      items.map((each) => stands(now, held.get(each.destination), each.generation)),
-    );
-    return items.filter((_, nth) => !stand[nth]);
-  }
+  const policyOf = (each: Wanted<Policy>) =>
+    compile('policy', each, (name) => policyText(name, each.network, each.item));
 
   return {
     kind: 'nftables',
@@ -181,24 +47,22 @@ export function nftablesEdge({ bridged, inside = (argv) => argv }: NftablesEdgeO
 
     replace: async (policies) => {
       const all = wanted(policies, checkPolicy);
-      await work(async (now) => {
+      await inTurn(async (now) => {
         const items = notOlder(all, now.book.policies);
         checkOverlaps(items, now.book.policies, now.book.trials);
         const open = await withoutStanding(now, items, now.book.policies);
-        const written = open.map((each) =>
-          compile('policy', each, (name) => policyText(name, each.network, each.item)),
-        );
+        const written = open.map(policyOf);
         await write(now, written);
-        const trials = notNewer(
-          items
-            .map(({ item }) => item)
-            .map(versionOf)
-            .flatMap((version) => wanted([version])),
-          now.book.trials,
+        const over = ending(
+          'trials',
+          items.map(({ item }) => ({ destination: item.destination, generation: item.generation })),
+          now,
         );
         await lead(now, [
-          ...written.map(({ destination, named }) => change('policies', destination, named.network, named)),
-          ...trials.map(({ destination, network }) => change('trials', destination, network, null)),
+          ...written.map(({ destination, named }) =>
+            change('policies', { destination, network: named.network }, named),
+          ),
+          ...over,
         ]);
       });
     },
@@ -206,22 +70,20 @@ export function nftablesEdge({ bridged, inside = (argv) => argv }: NftablesEdgeO
     try: async (policies, seconds) => {
       checkSeconds(seconds);
       const all = wanted(policies, checkPolicy);
-      await work(async (now) => {
+      await inTurn(async (now) => {
         const items = notOlder(all, now.book.policies, now.book.trials).filter(
           ({ destination, generation }) => now.book.policies.get(destination)?.generation !== generation,
         );
         checkOverlaps(items, now.book.policies, now.book.trials);
         const open = await withoutStanding(now, items, now.book.trials);
-        const written = open.map((each) =>
-          compile('policy', each, (name) => policyText(name, each.network, each.item)),
-        );
+        const written = open.map(policyOf);
         await write(now, written);
+        const byDestination = new Map(written.map(({ destination, named }) => [destination, named]));
         await lead(
           now,
-          items.flatMap(({ destination, network }) => {
-            const to =
-              written.find((each) => each.destination === destination)?.named ?? running(now, destination);
-            return to === null ? [] : [change('trials', destination, network, to, seconds)];
+          items.flatMap((each) => {
+            const to = byDestination.get(each.destination) ?? running(now, each.destination);
+            return to === null ? [] : [change('trials', each, to, seconds)];
           }),
         );
       });
@@ -229,76 +91,67 @@ export function nftablesEdge({ bridged, inside = (argv) => argv }: NftablesEdgeO
 
     confirm: async (versions) => {
       const all = wanted(versions);
-      await work(async (now) => {
-        await lead(
+      await inTurn((now) =>
+        lead(
           now,
-          toConfirm(all, now.book).flatMap(({ destination, network }) => [
-            change('trials', destination, network, null),
-            change('policies', destination, network, running(now, destination)),
+          toConfirm(all, now.book).flatMap((each) => [
+            change('trials', each, null),
+            change('policies', each, running(now, each.destination)),
           ]),
-        );
-      });
+        ),
+      );
     },
 
-    takeBack: (versions) => work(async (now) => lead(now, ending('trials', versions, now))),
+    takeBack: (versions) => inTurn((now) => lead(now, ending('trials', versions, now))),
 
     remove: (versions) =>
-      work(async (now) =>
-        lead(now, [...ending('trials', versions, now), ...ending('policies', versions, now)]),
-      ),
+      inTurn((now) => lead(now, [...ending('trials', versions, now), ...ending('policies', versions, now)])),
 
     list: () =>
-      work(async (now) => {
-        const bases = await Promise.all(now.tables.map((of) => baseOf(of)));
-        const isSame = String(await tablesFor(kernel, bridged)) === String(now.tables);
-        const fresh = isSame && bases.every(isWholeBase) ? now : await reload();
+      inTurn(async (now) => {
+        const isSame = isSameLayout(await layoutFor(kernel, bridged), now.layout);
+        const fresh = isSame && (await isBaseWhole(kernel, now.layout)) ? now : await reload();
         return kinds.flatMap((kind) =>
           [...fresh.book[kind]]
             .filter(([, { isWhole }]) => isWhole)
             .map(([destination, { generation, expiresS }]) => {
-              return {
-                destination,
-                generation,
-                as: heldWords[kind],
-                endsInMs: kind === 'trials' ? (expiresS ?? 0) * 1000 : null,
-              };
+              const endsInMs = kind === 'trials' ? (expiresS ?? 0) * 1000 : null;
+              return { destination, generation, as: heldWords[kind], endsInMs };
             }),
         );
       }),
 
     readRules: (destinations) =>
-      work(async (now) => {
+      inTurn(async (now) => {
         const asked = destinations && new Set(destinations.map(canonical));
         const running = kinds.flatMap((kind) => [...now.book[kind].values()]);
         const writings = [
           ...running.map((held) => ({ ...held, isOver: false })),
           ...[...now.over.values()].map((named) => ({ ...named, isOver: true })),
         ].filter(({ network }) => asked?.has(prefixText(network)) ?? true);
-        return countsOf(kernel, now.tables, writings, now.parts, writings.length <= readSingly);
+        return countsOf(kernel, now, writings, writings.length <= readSingly);
       }),
 
     forget: (writings) =>
-      work(async (now) => {
-        const names = [...new Set(writings)].filter((name) => now.over.has(name));
-        if (names.length === 0) return;
-        await kernel.load(
-          everywhere(now, (at) => names.flatMap((name) => removals(at, name, now.parts.get(name) ?? []))),
-        );
-        for (const name of names) {
-          now.over.delete(name);
-          now.parts.delete(name);
-        }
-      }),
+      inTurn((now) =>
+        forget(
+          now,
+          [...new Set(writings)].filter((name) => now.over.has(name)),
+        ),
+      ),
 
-    readTraffic: () => work((now) => readTraffic(kernel, now.tables)),
+    readTraffic: () => inTurn((now) => readTraffic(kernel, [...now.layout.keys()])),
 
-    readSamples: async () => {
-      throw new EdgeError('not_supported', 'packets are not sampled yet', { permanent: true });
+    readSamples: () => sampling.read(),
+
+    trace: async (kind, until) => {
+      checkTrace(kind, until);
+      return trace(kind, until);
     },
 
     mitigate: async (mitigation) => {
       const all = wanted([mitigation], checkMitigation);
-      await work(async (now) => {
+      await inTurn(async (now) => {
         const items = notOlder(all, now.book.mitigations);
         checkOverlaps(items, now.book.mitigations);
         const open = await withoutStanding(now, items, now.book.mitigations);
@@ -308,50 +161,29 @@ export function nftablesEdge({ bridged, inside = (argv) => argv }: NftablesEdgeO
         await write(now, written);
         await lead(
           now,
-          written.map(({ destination, named }) => change('mitigations', destination, named.network, named)),
+          written.map(({ destination, named }) =>
+            change('mitigations', { destination, network: named.network }, named),
+          ),
         );
       });
     },
 
-    release: (versions) => work(async (now) => lead(now, ending('mitigations', versions, now))),
+    release: (versions) => inTurn((now) => lead(now, ending('mitigations', versions, now))),
 
-    close: async () => undefined,
+    close: () => sampling.close(),
   };
-
-  async function baseOf(of: TableFamily) {
-    const names = ['edge', 'edge4', 'edge6', 'first4', 'first6'];
-    const lists = await Promise.all(names.map((name) => kernel.list('chain', of, name)));
-    return { chains: new Map(lists.flatMap((list) => [...(list?.chains ?? [])])) };
-  }
-
-  function reload(): Promise<State> {
-    known = null;
-    return state();
-  }
-}
-
-interface Written {
-  destination: string;
-  named: Named;
-  text: Text;
-}
-
-/** What a destination leads to from now on; null: to nothing. */
-interface Change {
-  kind: Kind;
-  destination: string;
-  network: Network;
-  to: Named | null;
-  seconds?: number;
 }
 
 const heldWords = { policies: 'policy', trials: 'trial', mitigations: 'mitigation' } as const;
 
 function capabilities(bridged: boolean): EdgeCapability[] {
   const always: EdgeCapability[] = [
+    'rules',
     'trials',
     'counters',
     'traffic',
+    'samples',
+    'trace',
     'limits',
     'limits_by_source',
     'blackholes',
@@ -359,41 +191,8 @@ function capabilities(bridged: boolean): EdgeCapability[] {
   return bridged ? [...always, 'bridged'] : always;
 }
 
-function versionOf({ destination, generation }: Version): Version {
-  return { destination, generation };
-}
-
+/** The writing that is tried out there. */
 function running(now: State, destination: string): Named | null {
   const held = now.book.trials.get(destination);
   return held === undefined ? null : { ...held, rules: 0 };
-}
-
-function additions(at: string, { objects, rules, elements }: Text): string[] {
-  return [
-    ...objects.map(({ kind, name, spec }) => `add ${kind} ${at} ${name}${spec === '' ? '' : ` { ${spec} }`}`),
-    ...elements.map(({ map, text }) => `add element ${at} ${map} { ${text} }`),
-    ...rules.map(({ chain, text }) => `add rule ${at} ${chain} ${text}`),
-  ];
-}
-
-function leading(at: string, now: State, { kind, destination, network, to, seconds }: Change): string[] {
-  const map = `${at} ${maps[kind][isSingle(network) ? 0 : 1]}${network.family}`;
-  const until = seconds === undefined ? '' : ` timeout ${seconds}s`;
-  // A measure comes back to where it was looked up; a policy has the last word.
-  const verdict = kind === 'mitigations' ? 'jump' : 'goto';
-  const key = shortText(network);
-  return [
-    ...(now.book[kind].has(destination) ? [`delete element ${map} { ${key} }`] : []),
-    ...(to === null ? [] : [`add element ${map} { ${key}${until} : ${verdict} ${to.name} }`]),
-  ];
-}
-
-/** What rules use goes after the rules. */
-function removals(at: string, name: string, parts: readonly Part[]): string[] {
-  const chains = parts.filter(({ kind }) => kind === 'chain').map((part) => part.name);
-  return [
-    ...[name, ...chains].map((chain) => `flush chain ${at} ${chain}`),
-    ...parts.filter(({ kind }) => kind !== 'chain').map((part) => `delete ${part.kind} ${at} ${part.name}`),
-    ...[...chains, name].map((chain) => `delete chain ${at} ${chain}`),
-  ];
 }

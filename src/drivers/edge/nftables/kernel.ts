@@ -10,7 +10,10 @@ export interface Listing {
 }
 
 export interface ListedRule {
+  handle: number;
   comment: string | null;
+  /** That decides, and by how many keys it is looked up. */
+  map: { name: string; keys: number } | null;
   packets: number;
   bytes: number;
 }
@@ -29,38 +32,67 @@ export interface ListedElement {
 export interface Kernel {
   /** One transaction: all of it or nothing. */
   load(text: string): Promise<void>;
-  /** Whether what one guest of a bridge sends to another passes the tables for routed packets as well, in both families. */
-  seesBridged(): Promise<boolean>;
-  /** Null when there is no such thing. */
-  list(what: 'table' | 'chain' | 'map' | 'set', of: TableFamily, name?: string): Promise<Listing | null>;
+  /** Of which families what one guest of a bridge sends to another passes the tables for routed packets as well. */
+  seesBridged(): Promise<(4 | 6)[]>;
+  /** All of a table; null when there is none. */
+  listTable(of: TableFamily): Promise<Listing | null>;
+  /** Some of its chains, maps and sets, by one nft for all; what is not there is missing. */
+  list(asked: readonly Asked[]): Promise<ReadonlyMap<TableFamily, Listing>>;
+  /** Of the element of a map that a key finds; null when there is none. */
+  comment(of: TableFamily, map: string, key: string): Promise<string | null>;
 }
+
+export interface Asked {
+  of: TableFamily;
+  kind: 'chain' | 'map' | 'set';
+  name: string;
+}
+
+/** What is not there is known by English words. */
+const inEnglish = { LC_ALL: 'C', LANGUAGE: '' };
+/** A table of 100,000 rules is told in more than a hundred million characters. */
+const longestOutput = 500_000_000;
+const isMissing = /No such file or directory/;
 
 /** `inside` puts nft into the network whose packets are meant. */
 export function kernel(inside: (argv: readonly string[]) => readonly string[]): Kernel {
   const run = (argv: readonly string[], input?: string) =>
-    runAsRoot(inside(['nft', ...argv]), input === undefined ? {} : { input, timeoutMs: 60_000 });
+    runAsRoot(inside(argv), {
+      ...{ env: inEnglish, timeoutMs: 60_000, longestOutput },
+      ...(input === undefined ? {} : { input }),
+    });
+  const refused = (argv: readonly string[]) => (cause: unknown) => {
+    throw new EdgeError('edge_refused', `${argv[0]}: ${reasonOf(cause)}`, { cause });
+  };
+  const orMissing = (argv: readonly string[]) =>
+    run(argv).catch((cause: unknown) => (isMissing.test(reasonOf(cause)) ? null : refused(argv)(cause)));
   return {
     async load(text) {
-      await run(['-f', '-'], text).catch((cause: unknown) => {
-        throw new EdgeError('edge_refused', `nft: ${reasonOf(cause)}`, { cause });
-      });
+      await run(['nft', '-f', '-'], text).catch(refused(['nft']));
     },
     async seesBridged() {
       const settings = ['iptables', 'ip6tables'].map((each) => `/proc/sys/net/bridge/bridge-nf-call-${each}`);
-      const shown = await runAsRoot(inside(['cat', ...settings])).catch((cause: unknown) => {
-        // Without br_netfilter there are no such files.
-        if (/No such file or directory/.test(reasonOf(cause))) return null;
-        throw new EdgeError('edge_refused', `cat: ${reasonOf(cause)}`, { cause });
-      });
-      return shown !== null && /^(1\n)+$/.test(shown.stdout);
+      // Without br_netfilter there are no such files.
+      const shown = await orMissing(['cat', ...settings]);
+      const [four, six] = shown?.stdout.split('\n') ?? [];
+      return [...(four === '1' ? [4 as const] : []), ...(six === '1' ? [6 as const] : [])];
     },
-    async list(what, of, name) {
-      const argv = ['-nj', 'list', what, of, table, ...(name === undefined ? [] : [name])];
-      const shown = await run(argv).catch((cause: unknown) => {
-        if (/No such file or directory/.test(reasonOf(cause))) return null;
-        throw new EdgeError('edge_refused', `nft: ${reasonOf(cause)}`, { cause });
-      });
-      return shown === null ? null : parse(JSON.parse(shown.stdout));
+    async listTable(of) {
+      const shown = await orMissing(['nft', '-nj', 'list', 'table', of, table]);
+      return shown === null ? null : (parse([shown.stdout]).get(of) ?? emptyListing());
+    },
+    async comment(of, map, key) {
+      const shown = await orMissing(['nft', 'get', 'element', of, table, map, `{ ${key} }`]);
+      return /comment "(\d+)"/.exec(shown?.stdout ?? '')?.[1] ?? null;
+    },
+    async list(asked) {
+      if (asked.length === 0) return new Map();
+      const lines = asked.map(({ of, kind, name }) => `list ${kind} ${of} ${table} ${name}\n`);
+      // One by one, as typed: of several in one file, this nft finds only the last.
+      const shown = await run(['nft', '-nj', '-i'], lines.join('')).catch(refused(['nft']));
+      const wrong = shown.stderr.split('\n').find((line) => /Error/.test(line) && !isMissing.test(line));
+      if (wrong !== undefined) return refused(['nft'])(new Error(wrong));
+      return parse(shown.stdout.split('\n').filter((line) => line.startsWith('{')));
     },
   };
 }
@@ -69,32 +101,52 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+interface InTable {
+  family: string;
+  table: string;
+  name: string;
+}
+
 interface Shown {
   nftables: {
-    chain?: { name: string };
-    rule?: { chain: string; comment?: string; expr: unknown[] };
-    map?: { name: string; elem?: unknown[] };
-    set?: { name: string; elem?: unknown[] };
+    chain?: InTable;
+    rule?: Omit<InTable, 'name'> & { chain: string; handle: number; comment?: string; expr: unknown[] };
+    map?: InTable & { elem?: unknown[] };
+    set?: InTable & { elem?: unknown[] };
   }[];
 }
 
-function parse({ nftables }: Shown): Listing {
-  const listing: Listing = { chains: new Map(), maps: new Map(), sets: new Map() };
-  for (const { chain, rule, map, set } of nftables) {
-    if (chain !== undefined && !listing.chains.has(chain.name)) listing.chains.set(chain.name, []);
-    if (rule !== undefined) {
-      const rules = listing.chains.get(rule.chain) ?? [];
-      rules.push({ comment: rule.comment ?? null, ...counterOf(rule.expr) });
-      listing.chains.set(rule.chain, rules);
+export function emptyListing(): Listing {
+  return { chains: new Map(), maps: new Map(), sets: new Map() };
+}
+
+function parse(documents: readonly string[]): Map<TableFamily, Listing> {
+  const found = new Map<TableFamily, Listing>();
+  const listingOf = ({ family }: { family: string }) => {
+    const listing = found.get(family as TableFamily) ?? emptyListing();
+    found.set(family as TableFamily, listing);
+    return listing;
+  };
+  for (const { chain, rule, map, set } of documents.flatMap((each) => (JSON.parse(each) as Shown).nftables)) {
+    if (chain !== undefined) {
+      const { chains } = listingOf(chain);
+      if (!chains.has(chain.name)) chains.set(chain.name, []);
     }
-    if (map !== undefined) listing.maps.set(map.name, (map.elem ?? []).map(elementOf));
+    if (rule !== undefined) {
+      const { chains } = listingOf(rule);
+      const rules = chains.get(rule.chain) ?? [];
+      const { handle, comment = null, expr } = rule;
+      rules.push({ handle, comment, map: mapOf(expr), ...counterOf(expr) });
+      chains.set(rule.chain, rules);
+    }
+    if (map !== undefined) listingOf(map).maps.set(map.name, (map.elem ?? []).map(elementOf));
     if (set !== undefined)
-      listing.sets.set(
+      listingOf(set).sets.set(
         set.name,
         (set.elem ?? []).map((each) => elementOf([each, null])),
       );
   }
-  return listing;
+  return found;
 }
 
 function counterOf(expressions: readonly unknown[]): { packets: number; bytes: number } {
@@ -103,6 +155,16 @@ function counterOf(expressions: readonly unknown[]): { packets: number; bytes: n
     if (isCounter(counter)) return counter;
   }
   return { packets: 0, bytes: 0 };
+}
+
+function mapOf(expressions: readonly unknown[]): ListedRule['map'] {
+  for (const each of expressions) {
+    const vmap = field(each, 'vmap');
+    const [name, keys] = [field(vmap, 'data'), field(field(vmap, 'key'), 'concat')];
+    if (typeof name === 'string' && name.startsWith('@') && Array.isArray(keys))
+      return { name: name.slice(1), keys: keys.length };
+  }
+  return null;
 }
 
 function isCounter(value: unknown): value is { packets: number; bytes: number } {

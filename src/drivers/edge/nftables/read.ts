@@ -1,51 +1,41 @@
-import type { RuleCount, Traffic, TrafficKind } from '../contract.ts';
+import type { AddressTraffic, RuleCount, Traffic, TrafficKind } from '../contract.ts';
 import { prefixText } from '../prefix.ts';
 import { countedAtMost, countingSets, type TableFamily } from './base.ts';
 import { unmatchedMark } from './compile.ts';
 import type { Kernel, Listing } from './kernel.ts';
 import type { Named } from './names.ts';
-import type { Part } from './state.ts';
+import type { Part, State } from './state.ts';
 
 type Counted = Named & { isOver: boolean };
 type Sums = Map<number | null, Pick<RuleCount, 'packets' | 'bytes' | 'droppedPackets' | 'droppedBytes'>>;
 
-/** Counters of these writings, over all tables: singly, or out of the whole table. */
+/** Counters of these writings, over all tables: singly, or out of the whole tables. */
 export async function countsOf(
   kernel: Kernel,
-  tables: readonly TableFamily[],
+  { layout, parts, there }: State,
   writings: readonly Omit<Counted, 'rules'>[],
-  parts: ReadonlyMap<string, readonly Part[]>,
   singly: boolean,
 ): Promise<RuleCount[]> {
-  const whole = singly
-    ? []
-    : (await Promise.all(tables.map((of) => kernel.list('table', of)))).filter((each) => each !== null);
-  const counts: RuleCount[] = [];
-  for (const { name: writing, network, generation, of, isOver } of writings) {
-    const own = parts.get(writing) ?? [];
-    const listings = singly
-      ? await Promise.all(tables.map((each) => listWriting(kernel, each, writing, own)))
-      : whole;
-    for (const [rule, sums] of sumsOf(writing, own, listings)) {
-      counts.push({ destination: prefixText(network), generation, of, writing, isOver, rule, ...sums });
-    }
-  }
-  return counts;
-}
-
-async function listWriting(
-  kernel: Kernel,
-  of: TableFamily,
-  writing: string,
-  parts: readonly Part[],
-): Promise<Listing> {
-  const asked = [{ kind: 'chain' as const, name: writing }, ...parts.filter(({ kind }) => kind !== 'set')];
-  const lists = await Promise.all(asked.map(({ kind, name }) => kernel.list(kind, of, name)));
-  return {
-    chains: new Map(lists.flatMap((list) => [...(list?.chains ?? [])])),
-    maps: new Map(lists.flatMap((list) => [...(list?.maps ?? [])])),
-    sets: new Map(),
-  };
+  const tables = [...layout.keys()];
+  const counters = (name: string): Part[] => [
+    { kind: 'chain', name },
+    ...(parts.get(name) ?? []).filter(({ kind }) => kind !== 'set'),
+  ];
+  const asked = () =>
+    tables.flatMap((of) =>
+      writings
+        .flatMap(({ name }) => counters(name))
+        .filter(({ name }) => there.get(of)?.has(name))
+        .map((part) => ({ of, ...part })),
+    );
+  const listings = singly
+    ? [...(await kernel.list(asked())).values()]
+    : (await Promise.all(tables.map((of) => kernel.listTable(of)))).filter((each) => each !== null);
+  return writings.flatMap(({ name: writing, network, generation, of, isOver }) =>
+    [...sumsOf(writing, parts.get(writing) ?? [], listings)].map(([rule, sums]) => {
+      return { destination: prefixText(network), generation, of, writing, isOver, rule, ...sums };
+    }),
+  );
 }
 
 function sumsOf(writing: string, parts: readonly Part[], listings: readonly Listing[]): Sums {
@@ -82,23 +72,24 @@ function sumsOf(writing: string, parts: readonly Part[], listings: readonly List
 
 /** Of all tables; what one of them had no room for is said. */
 export async function readTraffic(kernel: Kernel, tables: readonly TableFamily[]): Promise<Traffic> {
-  const found = new Map<string, Traffic['addresses'][number]>();
+  const sets = tables.flatMap((of) =>
+    countingSets.flatMap((kind) =>
+      [4, 6].map((family) => ({ of, kind: 'set' as const, name: `${kind}${family}`, counts: kind })),
+    ),
+  );
+  const listings = await kernel.list(sets);
+  const found = new Map<string, AddressTraffic>();
   const full = new Set<TrafficKind>();
-  for (const of of tables) {
-    for (const kind of countingSets) {
-      for (const family of [4, 6]) {
-        const elements =
-          (await kernel.list('set', of, `${kind}${family}`))?.sets.get(`${kind}${family}`) ?? [];
-        if (elements.length >= countedAtMost) full.add(kind);
-        for (const { key, packets, bytes } of elements) {
-          const [address, number] = keyOf(key);
-          const before = found.get(`${kind} ${address} ${number}`);
-          found.set(`${kind} ${address} ${number}`, {
-            ...{ address, kind, of: number },
-            ...{ packets: packets + (before?.packets ?? 0), bytes: bytes + (before?.bytes ?? 0) },
-          });
-        }
-      }
+  for (const { of: table, name, counts: kind } of sets) {
+    const elements = listings.get(table)?.sets.get(name) ?? [];
+    if (elements.length >= countedAtMost) full.add(kind);
+    for (const element of elements) {
+      const [address, of] = keyOf(element.key);
+      const key = `${kind} ${address} ${of}`;
+      const before = found.get(key) ?? { address, kind, of, packets: 0, bytes: 0 };
+      before.packets += element.packets;
+      before.bytes += element.bytes;
+      found.set(key, before);
     }
   }
   return { addresses: [...found.values()], full: [...full] };

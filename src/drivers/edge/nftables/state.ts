@@ -1,7 +1,17 @@
 import type { Book, Writing } from '../book.ts';
 import { prefixText } from '../prefix.ts';
-import { baseChains, baseText, type Kind, maps, type TableFamily, table } from './base.ts';
-import type { Kernel, ListedElement, Listing } from './kernel.ts';
+import {
+  baseChains,
+  baseText,
+  type Families,
+  familiesMark,
+  type Kind,
+  maps,
+  type TableFamily,
+  table,
+  tracePrefix,
+} from './base.ts';
+import { emptyListing, type Kernel, type ListedElement, type Listing } from './kernel.ts';
 import { type Named, readName, writingOf } from './names.ts';
 
 /** Something of a writing beside its chain. */
@@ -16,102 +26,116 @@ export interface Held extends Writing {
   isWhole: boolean;
   /** Of a trial, when it was last looked at. */
   expiresS: number | null;
+  /** The tables in which its destination leads anywhere. */
+  at: readonly TableFamily[];
 }
+
+/** Which tables there have to be, and the families whose packets each judges. */
+export type Layout = ReadonlyMap<TableFamily, Families>;
 
 /** What the kernel holds; read from it once, and again whenever it turns out to be otherwise. */
 export interface State {
-  /** In which of our tables everything stands. */
-  tables: readonly TableFamily[];
+  layout: Layout;
   book: { [Of in keyof Book]: Map<string, Held> };
   /** Writings that nothing leads to any more. */
   over: Map<string, Named>;
   parts: Map<string, Part[]>;
+  /** What of writings is in each table: one that somebody took away lacks what was written before. */
+  there: ReadonlyMap<TableFamily, Set<string>>;
 }
 
 export const kinds = ['policies', 'trials', 'mitigations'] as const satisfies Kind[];
 
-function emptyState(tables: readonly TableFamily[]): State {
-  return {
-    tables,
-    book: { policies: new Map(), trials: new Map(), mitigations: new Map() },
-    over: new Map(),
-    parts: new Map(),
-  };
-}
-
-/** Reads all of our tables, and makes or mends what has to be there before any policy. */
-export async function loadState(kernel: Kernel, bridged: boolean): Promise<State> {
-  const tables = await tablesFor(kernel, bridged);
-  if (bridged && !tables.includes('bridge') && (await kernel.list('table', 'bridge')) !== null) {
-    await kernel.load(`delete table bridge ${table}\n`);
-  }
-  const found = await Promise.all(tables.map((of) => kernel.list('table', of)));
-  const listings = found.map((listing) => listing ?? nothing());
-  if (!agree(listings)) {
-    // Somebody took a table or a part of one away. What is left cannot be changed in step any more, so all is written anew.
-    const left = tables.filter((_, nth) => found[nth] !== null);
-    await kernel.load(
-      left.map((of) => `delete table ${of} ${table}\n`).join('') + tables.map(baseText).join(''),
-    );
-    return emptyState(tables);
-  }
-  const broken = tables.filter((_, nth) => !isWholeBase(listings[nth] ?? nothing()));
-  if (broken.length > 0) await kernel.load(broken.map(baseText).join(''));
-  return stateOf(tables, listings);
-}
+const families: Families = [4, 6];
 
 /** Where `br_netfilter` shows bridged packets to `inet` too, a second table would judge and count them twice. */
-export async function tablesFor(kernel: Kernel, bridged: boolean): Promise<readonly TableFamily[]> {
-  return bridged && !(await kernel.seesBridged()) ? ['inet', 'bridge'] : ['inet'];
+export async function layoutFor(kernel: Kernel, bridged: boolean): Promise<Layout> {
+  const layout = new Map<TableFamily, Families>([['inet', families]]);
+  if (!bridged) return layout;
+  const shown = await kernel.seesBridged();
+  const own = families.filter((family) => !shown.includes(family));
+  return own.length === 0 ? layout : layout.set('bridge', own);
 }
 
-/** Whether the same destinations lead to the same chains everywhere. */
-function agree(listings: readonly Listing[]): boolean {
-  const told = listings.map((listing) =>
-    kinds
-      .map((kind) =>
-        elements(kind, listing)
-          .map(({ target }) => target)
-          .toSorted()
-          .join(' '),
-      )
-      .join(),
+export function isSameLayout(one: Layout, other: Layout): boolean {
+  const told = (layout: Layout) => [...layout].map(([of, judged]) => `${of} ${familiesMark(judged)}`).join();
+  return told(one) === told(other);
+}
+
+/**
+ * Reads all of our tables, takes away what a trace left that nobody ended, and makes or mends what has to be there before any policy. A table that somebody took away counts
+ * as an empty one: what the other holds goes on filtering, and is not whole until it is written anew.
+ */
+export async function loadState(kernel: Kernel, bridged: boolean): Promise<State> {
+  const layout = await layoutFor(kernel, bridged);
+  if (!layout.has('bridge') && (await kernel.list([baseChain('bridge', 'edge')])).has('bridge')) {
+    await kernel.load(`delete table bridge ${table}\n`);
+  }
+  const listings = new Map<TableFamily, Listing>();
+  for (const of of layout.keys()) listings.set(of, (await kernel.listTable(of)) ?? emptyListing());
+  await mendBase(kernel, layout, listings);
+  return stateOf(layout, listings);
+}
+
+async function mendBase(
+  kernel: Kernel,
+  layout: Layout,
+  listings: ReadonlyMap<TableFamily, Listing>,
+): Promise<void> {
+  const traces = [...listings].flatMap(([of, { chains }]) =>
+    [...chains.keys()].filter((name) => name.startsWith(tracePrefix)).map((name) => `${of} ${table} ${name}`),
   );
-  return new Set(told).size <= 1;
+  if (traces.length > 0)
+    await kernel.load(traces.map((chain) => `flush chain ${chain}\ndelete chain ${chain}\n`).join(''));
+  const broken = [...layout].filter(([of, judged]) => !isWholeBase(listings.get(of), judged));
+  if (broken.length > 0) await kernel.load(broken.map(([of, judged]) => baseText(of, judged)).join(''));
 }
 
-function nothing(): Listing {
-  return { chains: new Map(), maps: new Map(), sets: new Map() };
+const baseChain = (of: TableFamily, name: string) => ({ of, kind: 'chain' as const, name });
+
+/** Whether all that is before any policy is as we wrote it. */
+export async function isBaseWhole(kernel: Kernel, layout: Layout): Promise<boolean> {
+  const asked = [...layout.keys()].flatMap((of) =>
+    Object.keys(baseChains).map((name) => baseChain(of, name)),
+  );
+  const listings = await kernel.list(asked);
+  return [...layout].every(([of, judged]) => isWholeBase(listings.get(of), judged));
 }
 
-export function isWholeBase({ chains }: Pick<Listing, 'chains'>): boolean {
-  return Object.entries(baseChains).every(([name, rules]) => chains.get(name)?.length === rules);
+function isWholeBase(listing: Listing | undefined, judged: Families): boolean {
+  return (
+    listing?.chains.get('edge')?.[0]?.comment === familiesMark(judged) &&
+    Object.entries(baseChains).every(([name, rules]) => listing.chains.get(name)?.length === rules)
+  );
 }
 
-function stateOf(tables: readonly TableFamily[], listings: readonly Listing[]): State {
-  const state = emptyState(tables);
+function stateOf(layout: Layout, listings: ReadonlyMap<TableFamily, Listing>): State {
+  const there = new Map([...layout.keys()].map((of) => [of, new Set<string>()]));
+  const book: State['book'] = { policies: new Map(), trials: new Map(), mitigations: new Map() };
+  const state: State = { layout, book, over: new Map(), parts: new Map(), there };
   const used = new Set<string>();
   for (const kind of kinds) {
-    for (const [destination, held] of heldAs(kind, listings)) {
+    for (const [destination, held] of heldAs(kind, layout, listings)) {
       state.book[kind].set(destination, held);
       used.add(held.name);
     }
   }
-  for (const { chains, maps, sets } of listings) {
+  for (const [of, { chains, maps, sets }] of listings) {
     for (const [kind, names] of [
       ['chain', chains],
       ['map', maps],
       ['set', sets],
     ] as const) {
-      for (const name of names.keys()) note(state, { kind, name }, used);
+      for (const name of names.keys()) note(state, of, { kind, name }, used);
     }
   }
   return state;
 }
 
-function note(state: State, part: Part, used: ReadonlySet<string>): void {
+function note(state: State, of: TableFamily, part: Part, used: ReadonlySet<string>): void {
   const writing = readName(writingOf(part.name));
   if (writing === null) return;
+  state.there.get(of)?.add(part.name);
   if (part.name === writing.name) {
     if (!used.has(part.name)) state.over.set(part.name, writing);
     return;
@@ -121,26 +145,42 @@ function note(state: State, part: Part, used: ReadonlySet<string>): void {
 }
 
 /** By destination. Whole is what every table leads to, with all of its rules. */
-export function heldAs(kind: Kind, listings: readonly Listing[]): Map<string, Held> {
+export function heldAs(
+  kind: Kind,
+  layout: Layout,
+  listings: ReadonlyMap<TableFamily, Listing>,
+): Map<string, Held> {
   const found = new Map<string, Held>();
-  for (const { target, expiresS } of listings.flatMap((listing) => elements(kind, listing))) {
-    const named = readName(target ?? '');
-    if (named === null) continue;
-    const isWhole = listings.every(
-      (listing) =>
-        elements(kind, listing).some((each) => each.target === target) &&
-        (!listing.chains.has(named.name) || listing.chains.get(named.name)?.length === named.rules),
-    );
-    found.set(prefixText(named.network), { ...named, isWhole, expiresS });
+  for (const of of layout.keys()) {
+    const listing = listings.get(of) ?? emptyListing();
+    for (const { target, expiresS } of elements(kind, listing)) {
+      const named = readName(target ?? '');
+      if (named === null) continue;
+      const destination = prefixText(named.network);
+      const before = found.get(destination);
+      const hasRules = (listing.chains.get(named.name)?.length ?? named.rules) === named.rules;
+      found.set(destination, {
+        ...(before ?? { ...named, expiresS }),
+        isWhole: hasRules && (before === undefined || (before.isWhole && before.name === named.name)),
+        at: [...(before?.at ?? []), of],
+      });
+    }
   }
+  for (const held of found.values()) held.isWhole &&= held.at.length === layout.size;
   return found;
 }
 
-/** The names of the kernel's maps of a kind. */
-export function mapsOf(kind: Kind): string[] {
+/** The kernel's maps of a kind, in each table. */
+export function mapsOf(kind: Kind, layout: Layout) {
+  return [...layout.keys()].flatMap((of) =>
+    mapNames(kind).map((name) => ({ of, kind: 'map' as const, name })),
+  );
+}
+
+function mapNames(kind: Kind): string[] {
   return [...new Set(maps[kind])].flatMap((name) => [`${name}4`, `${name}6`]);
 }
 
 function elements(kind: Kind, { maps }: Listing): ListedElement[] {
-  return mapsOf(kind).flatMap((name) => maps.get(name) ?? []);
+  return mapNames(kind).flatMap((name) => maps.get(name) ?? []);
 }

@@ -1,4 +1,4 @@
-import type { Match, Packet, Policy, Ranges, Rule, TcpFlag } from './contract.ts';
+import type { Match, Packet, Policy, Ranges, Rule, TcpFlag } from '../contract.ts';
 
 /** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
 export function chance(seed: number): () => number {
@@ -30,7 +30,7 @@ function pick<Each>(random: Random, of: readonly Each[]): Each {
 export function randomPacket(random: Random, destination: string): Packet {
   const six = isSix(destination);
   const drawn = pick(random, protocols4);
-  const protocol = six && drawn === 1 ? 58 : drawn;
+  const protocol = six && random() < 0.05 ? null : six && drawn === 1 ? 58 : drawn;
   const fragment = random() < 0.2;
   const isLater = fragment && random() < 0.5;
   const hasPorts = (protocol === 6 || protocol === 17) && !isLater;

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { asRoot, runAsRoot } from '../../platform/host/program.ts';
-import type { Packet } from './contract.ts';
+import { asRoot, runAsRoot } from '../../../platform/host/program.ts';
+import type { Packet } from '../contract.ts';
 import { frameOf, markOf } from './frames.testbed.ts';
 
 /**
@@ -12,10 +12,18 @@ export interface EdgeNetwork {
   /** Argument vector that runs `argv` inside. */
   inside(argv: readonly string[]): string[];
   /** Sends in this order, and says which packets came out on the other side. */
-  send(packets: readonly Packet[], how?: { bridged?: boolean; perSecond?: number }): Promise<boolean[]>;
-  /** Sends the same packet again and again for some seconds; how often, and how many came out. */
-  flood(packet: Packet, seconds: number): Promise<{ sent: number; arrived: number }>;
+  send(packets: readonly Packet[], how?: { bridged?: boolean }): Promise<boolean[]>;
+  /** The same, spread over time; and at which millisecond each went out. */
+  sendPaced(packets: readonly Packet[], perSecond: number): Promise<{ arrived: boolean[]; atMs: number[] }>;
+  /** Sends these packets in turn for some seconds: how many, how many of them came out, and the CPU time that it took, to the guest. */
+  flood(packets: readonly Packet[], seconds: number): Promise<Flood>;
   close(): Promise<void>;
+}
+
+export interface Flood {
+  sent: number;
+  arrived: number;
+  cpuMs: number;
 }
 
 const taps = ['world', 'guests', 'guest1', 'guest2'] as const;
@@ -27,7 +35,7 @@ const lastMark = 0xffff;
 
 /**
  * Writes frames as it is told, a line each: `pace TAP N` for the rate of those that follow, 0 for none, `TAP HEX`, `flood TAP
- * SECONDS HEX`. Prints the frames that come out at the guests' taps.
+ * SECONDS HEX…`. Prints the frames that come out at the guests' taps, and when each went out for which there is a rate.
  */
 const program = `
 use IO::Handle; use IO::Select; use Time::HiRes qw(time sleep);
@@ -50,12 +58,17 @@ sub obey {
   my @word = split(' ', $_[0]);
   if ($word[0] eq 'pace') { $pace = $word[1]; $next = time; return }
   if ($word[0] eq 'flood') {
-    my ($frame, $sent, $end) = (pack('H*', $word[3]), 0, time + $word[2]);
-    while (time < $end) { for (1 .. 64) { syswrite($tap{$word[1]}, $frame) and $sent++ } }
-    print "flooded $sent\\n"; STDOUT->flush; return;
+    my ($tap, $sent, $end, @frame) = ($tap{$word[1]}, 0, time + $word[2], map { pack('H*', $_) } @word[3 .. $#word]);
+    push @frame, @frame while @frame < 64;
+    my ($user, $system) = times;
+    while (time < $end) { for (@frame) { syswrite($tap, $_) and $sent++ } }
+    my ($userEnd, $systemEnd) = times;
+    heard(0) while grep { fileno($_) != 0 } $select->can_read(0);
+    printf("flooded $sent %d\\n", 1000 * ($userEnd - $user + $systemEnd - $system)); STDOUT->flush; return;
   }
   if ($pace) { $next += 1 / $pace; my $wait = $next - time; if ($wait > 0) { STDOUT->flush; sleep($wait) } }
   syswrite($tap{$word[0]}, pack('H*', $word[1])) or warn "not sent: $!";
+  printf("at %.3f\\n", time() * 1000) if $pace;
   heard(0);
 }
 while (1) {
@@ -73,8 +86,8 @@ while (1) {
 
 let opened = 0;
 
-/** Takes root, and `iproute2`. `seesBridged`: bridged packets pass the tables for routed ones too, where the kernel can. */
-export async function edgeNetwork({ seesBridged = false } = {}): Promise<EdgeNetwork> {
+/** Takes root, and `iproute2`. Bridged packets pass no tables for routed ones. */
+export async function edgeNetwork(): Promise<EdgeNetwork> {
   opened += 1;
   const name = `innkeeper-edge-${process.pid}-${opened}`;
   const inside = (argv: readonly string[]) => ['ip', 'netns', 'exec', name, ...argv];
@@ -85,11 +98,12 @@ export async function edgeNetwork({ seesBridged = false } = {}): Promise<EdgeNet
   });
 
   for (const each of ['iptables', 'ip6tables']) {
-    const setting = `net.bridge.bridge-nf-call-${each}=${seesBridged ? 1 : 0}`;
+    const setting = `net.bridge.bridge-nf-call-${each}=0`;
     await runAsRoot(inside(['sysctl', '-qe', '-w', setting]));
   }
 
   const arrived = new Set<number>();
+  const atMs: number[] = [];
   const waiting = new Map<string, (line: string) => void>();
   const waitFor = (what: string) => new Promise<string>((resolve) => waiting.set(what, resolve));
   const tell = (what: string, line: string) => {
@@ -98,6 +112,7 @@ export async function edgeNetwork({ seesBridged = false } = {}): Promise<EdgeNet
   };
   createInterface(sender.stdout).on('line', (line) => {
     if (line.startsWith('flooded ')) return tell('flooded', line);
+    if (line.startsWith('at ')) return atMs.push(Number(line.slice(3)));
     const mark = line.startsWith('out ') ? markOf(Buffer.from(line.slice(4), 'hex')) : null;
     if (mark === null) return;
     arrived.add(mark);
@@ -133,23 +148,33 @@ export async function edgeNetwork({ seesBridged = false } = {}): Promise<EdgeNet
     await last;
   };
 
+  const sendAll = async (packets: readonly Packet[], perSecond: number, bridged: boolean) => {
+    if (packets.length >= lastMark) throw new Error('more packets than there are marks');
+    arrived.clear();
+    await write([`pace ${perSecond}`, ...packets.map((packet, nth) => line(packet, nth + 1, bridged))]);
+    await finish(bridged);
+    return packets.map((_, nth) => arrived.has(nth + 1));
+  };
+
   return {
     inside,
-    async send(packets, { bridged = false, perSecond = 0 } = {}) {
-      if (packets.length >= lastMark) throw new Error('more packets than there are marks');
-      arrived.clear();
-      await write([`pace ${perSecond}`, ...packets.map((packet, nth) => line(packet, nth + 1, bridged))]);
-      await finish(bridged);
-      return packets.map((_, nth) => arrived.has(nth + 1));
+    send: (packets, { bridged = false } = {}) => sendAll(packets, 0, bridged),
+    async sendPaced(packets, perSecond) {
+      atMs.length = 0;
+      return { arrived: await sendAll(packets, perSecond, false), atMs: [...atMs] };
     },
-    async flood(packet, seconds) {
+    async flood(packets, seconds) {
       arrived.clear();
       const flooded = waitFor('flooded');
-      const [tap, hex] = line(packet, 1, false).split(' ');
-      await write([`flood ${tap} ${seconds} ${hex}`]);
-      const sent = Number((await flooded).split(' ')[1]);
+      const frames = packets.map((packet, nth) => line(packet, nth + 1, false).split(' ')[1]);
+      await write([`flood world ${seconds} ${frames.join(' ')}`]);
+      const [, sent, cpuMs] = (await flooded).split(' ').map(Number);
       await finish(false);
-      return { sent, arrived: arrived.has(1) ? 1 : 0 };
+      return {
+        sent: sent ?? 0,
+        arrived: packets.filter((_, nth) => arrived.has(nth + 1)).length,
+        cpuMs: cpuMs ?? 0,
+      };
     },
     async close() {
       sender.stdin.end();

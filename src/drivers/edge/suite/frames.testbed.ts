@@ -1,8 +1,7 @@
-import type { Packet, TcpFlag } from './contract.ts';
-import { addressNumber } from './prefix.ts';
+import type { Packet } from '../contract.ts';
+import { flagBits } from '../headers.ts';
+import { addressNumber } from '../prefix.ts';
 
-/** Bits of the TCP header (RFC 9293 3.1). */
-const flagBits: Readonly<Record<TcpFlag, number>> = { fin: 1, syn: 2, rst: 4, psh: 8, ack: 16, urg: 32 };
 /** Of later parts of a packet, in units of eight bytes. */
 const laterOffset = 185;
 
@@ -33,23 +32,27 @@ function ipv4(packet: Packet, mark: number): Buffer {
   header.writeUInt16BE(mark, 4);
   header.writeUInt16BE(fragmentField(packet, 0x2000, 0), 6);
   header.writeUInt8(packet.ttl, 8);
-  header.writeUInt8(packet.protocol ?? 0, 9);
+  if (packet.protocol === null) throw new Error('in IPv4 the protocol can always be told');
+  header.writeUInt8(packet.protocol, 9);
   address(packet.source, 4).copy(header, 12);
   address(packet.destination, 4).copy(header, 16);
   header.writeUInt16BE(checksum(header), 10);
   return Buffer.concat([header, payload(packet, packet.length - 20)]);
 }
 
+/** An extension header for options that is longer than any packet of ours: nobody can tell what comes behind. */
+const options = { protocol: 60, header: [60, 255] };
+
 function ipv6(packet: Packet, mark: number): Buffer {
   const header = Buffer.alloc(packet.fragment ? 48 : 40);
   header.writeUInt32BE((6 * 2 ** 28 + ((packet.dscp << 2) | packet.ecn) * 2 ** 20 + mark) >>> 0, 0);
   header.writeUInt16BE(packet.length - 40, 4);
-  header.writeUInt8(packet.fragment ? 44 : (packet.protocol ?? 59), 6);
+  header.writeUInt8(packet.fragment ? 44 : (packet.protocol ?? options.protocol), 6);
   header.writeUInt8(packet.ttl, 7);
   address(packet.source, 16).copy(header, 8);
   address(packet.destination, 16).copy(header, 24);
   if (packet.fragment) {
-    header.writeUInt8(packet.protocol ?? 59, 40);
+    header.writeUInt8(packet.protocol ?? options.protocol, 40);
     header.writeUInt16BE(fragmentField(packet, 1, 3), 42);
     header.writeUInt32BE(mark, 44);
   }
@@ -68,7 +71,7 @@ function hasPorts({ protocol }: Packet): boolean {
 
 function payload(packet: Packet, length: number): Buffer {
   // Where others have their ports, what has none shows a port that rules look for.
-  const bytes = Buffer.alloc(length, Buffer.from([0x14, 0xe9]));
+  const bytes = Buffer.alloc(length, Buffer.from(packet.protocol === null ? options.header : [0x14, 0xe9]));
   if (packet.ports === null || !hasPorts(packet)) return bytes;
   bytes.writeUInt16BE(packet.ports.source, 0);
   bytes.writeUInt16BE(packet.ports.destination, 2);
