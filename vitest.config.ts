@@ -15,7 +15,7 @@ const shared = {
   testTimeout: 60_000,
   hookTimeout: 180_000,
   // A second, which it would be otherwise, is little for a page on cores that others use too.
-  expect: { poll: { timeout: 20_000 } },
+  expect: { poll: { timeout: 40_000 } },
   retry: process.env.CI ? 1 : 0,
   // Node loads the product itself, as it does where it runs. In the runner's own loader every name that a module imports is looked
   // up anew at each use, which was a seventh of the time of all tests.
@@ -43,8 +43,8 @@ export default defineConfig({
           exclude: [...never, ...longTests, ...(machinesOff ? machineTests : [])],
           // Files of a process share its modules: to load the product and have it compiled took as long as the tests themselves.
           isolate: false,
-          // Two more than there are cores: most of the time a file waits, for a product of its own, a machine or the database.
-          maxWorkers: workers + 2,
+          // Three more than there are cores: most of the time a file waits, for a product of its own, a machine or the database.
+          maxWorkers: workers + 3,
           // What a request makes is forgotten a moment later. In the usual 16 MiB much of it survived, to be found again and again.
           execArgv: ['--max-semi-space-size=64'],
           sequence: { groupOrder: 0 },

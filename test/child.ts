@@ -27,7 +27,10 @@ const root = path.join(import.meta.dirname, '..');
  */
 export const productArgv: readonly string[] = ['--min-semi-space-size=16', path.join(root, 'src/main.ts')];
 
-/** Starts `src/main.ts` on a port of its own and waits until it says that it is ready. */
+/**
+ * Starts `src/main.ts` on a port of its own and waits until it says that it is ready. Without the dashboard: each start would look
+ * at all that it is made of, and those that come first after a change would build it side by side, as often as there are of them.
+ */
 export async function startChild(
   dataDir: string,
   env: Record<string, string> = {},
@@ -43,6 +46,7 @@ export async function startChild(
       DATA_DIR: dataDir,
       RATE_LIMITS: 'off',
       STAFF_EMAIL: 'off',
+      DASHBOARD: 'off',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -80,7 +80,10 @@ async function minutesPass(): Promise<void> {
   await sql(before, `update nodes set seen_at = seen_at - interval '2 minutes'`);
 }
 
-describe('a worker that is killed beside a living API', () => {
+/** Staff is told half a minute after the worker was missed, and what waited is delivered a while after another one began. */
+const patienceMs = 110_000;
+
+describe('a worker that is killed beside a living API', { timeout: 170_000 }, () => {
   let serviceId: number;
 
   it('is seen while it lives', async () => {
@@ -101,7 +104,6 @@ describe('a worker that is killed beside a living API', () => {
     const { status, checks } = await until(
       () => readiness(api),
       ({ checks: found }) => found.workers?.ok === false,
-      8_000,
     );
     expect(status).toBe(200);
     expect(checks.workers?.message).toMatch(
@@ -110,7 +112,6 @@ describe('a worker that is killed beside a living API', () => {
     await until(
       () => metric(api, 'innkeeper_workers'),
       (workers) => workers === 0,
-      12_000,
     );
   });
 
@@ -123,7 +124,6 @@ describe('a worker that is killed beside a living API', () => {
     const waiting = await until(
       () => metric(api, 'innkeeper_jobs{queue="quick",state="waiting"}'),
       (jobs) => jobs !== null && jobs > 0,
-      12_000,
     );
     expect(waiting).toBeGreaterThan(0);
   });
@@ -144,7 +144,7 @@ describe('a worker that is killed beside a living API', () => {
     const told = await until(
       async () => staffMails(),
       (subjects) => subjects.some((subject) => subject?.startsWith('Nothing is delivered')),
-      58_000,
+      patienceMs,
     );
     expect(told).toContain('Nothing is delivered, because no worker runs: 1');
     expect((await service(serviceId)).status).toBe('pending');
@@ -155,7 +155,7 @@ describe('a worker that is killed beside a living API', () => {
     await until(
       () => service(serviceId),
       ({ status }) => status === 'active',
-      50_000,
+      patienceMs,
     );
     await until(node, ({ reachable }) => reachable === true);
     const { status, checks } = await until(

@@ -55,7 +55,7 @@ async function start(dir: string, env: Record<string, string> = {}): Promise<Chi
 /** Runs the product's program to its end: a command, or a start that is refused. */
 async function run(dir: string, args: string[], env: Record<string, string> = {}) {
   const options = {
-    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', ...environment(dir, env) },
+    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', DASHBOARD: 'off', ...environment(dir, env) },
     timeout: 60_000,
   };
   return promisify(execFile)(process.execPath, [...productArgv, ...args], options).then(

@@ -142,7 +142,7 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
 export async function until<T>(
   ask: () => Promise<T>,
   check: (seen: T) => boolean,
-  timeoutMs = 20_000,
+  timeoutMs = 40_000,
 ): Promise<T> {
   const began = Date.now();
   for (;;) {

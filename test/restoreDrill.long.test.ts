@@ -75,6 +75,9 @@ afterAll(async () => {
   for (const each of [lost, dir]) await removeDataDir(each);
 });
 
+/** Between two orders of a shopper: the node has room for 256 machines, and a backup takes a quarter of a minute on a busy machine. */
+const pauseMs = 500;
+
 /** Orders, and pays two of three, until the product is gone. What was answered is in `acknowledged`. */
 async function shop(client: Client, acknowledged: Order[], end: AbortSignal): Promise<void> {
   try {
@@ -86,6 +89,7 @@ async function shop(client: Client, acknowledged: Order[], end: AbortSignal): Pr
         order.isPaid = true;
       }
       acknowledged.push(order);
+      await sleep(pauseMs);
     }
   } catch (error) {
     if (!end.aborted) throw error;

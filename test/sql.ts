@@ -37,12 +37,12 @@ export async function sql<Row extends object>(
 }
 
 /** Measurements, checks, and how far a reader of the journal came: the product makes them by itself whatever a test does. */
-const measured = ['vps_samples', 'vps_traffic', 'ledger_checks', 'webhook_cursor'];
-const moments = ['seen_at', 'last_used_at', 'last_used_ip', 'last_activity_at'];
+const measured = ['vps_samples', 'vps_traffic', 'shield_counts', 'ledger_checks', 'webhook_cursor'];
+const moments = ['seen_at', 'last_seen_at', 'last_used_at', 'last_used_ip', 'last_activity_at'];
 
 /**
  * Every row of every table as text, by table: what must be the same before and after a request that failed.
- * What changes by itself is left out: measurements, and the moments at which nodes were seen and people active last.
+ * What changes by itself is left out: measurements, and the moments at which nodes, sessions and people were seen last.
  */
 export async function contents(product: OnDatabase): Promise<Record<string, string[]>> {
   const tables = (await tableNames(product)).filter((name) => !measured.includes(name));

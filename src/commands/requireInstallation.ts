@@ -8,7 +8,7 @@ import { connect, createLog, wasStarted } from '../platform/index.ts';
 import { UsageError } from './command.ts';
 
 /** How long a service that was told to start a moment ago may take until it is seen to. */
-const graceMs = 5_000;
+const graceMs = 15_000;
 /** How long a start that is under way may take; then the command goes on, and says what it meets. */
 const startMs = 120_000;
 const pauseMs = 200;

@@ -20,7 +20,7 @@ process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
-/** Starts `node src/main.ts` with nothing of our environment but what is named. */
+/** Starts `node src/main.ts`, without the dashboard, with nothing of our environment but what is named. */
 export function startProductChild(env: Record<string, string>): ProductChild {
   const child = spawn(process.execPath, productArgv, {
     cwd: '/',
@@ -29,6 +29,7 @@ export function startProductChild(env: Record<string, string>): ProductChild {
       HOME: process.env.HOME ?? '/',
       PORT: '0',
       HOST: '127.0.0.1',
+      DASHBOARD: 'off',
       ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }),
       ...env,
     },

@@ -106,8 +106,8 @@ export function renewalOf({ priceMinor, couponPercent }: Service): number {
   return priceMinor - percentOf(priceMinor, couponPercent);
 }
 
-/** So much is left to the saved method at least, where credit is not enough. */
-const leastByMethod = 100;
+/** So much is left to the saved method at least, where credit is not enough: what Stripe takes of euros. */
+const leastByMethod = 50;
 
 /**
  * The calendar took what was due from credit, as far as that reached, and the rest of a saved method. Of several on one day
