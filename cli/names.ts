@@ -50,6 +50,19 @@ const called: Readonly<Record<string, string>> = {
   'POST /dashboard/account/passkeys/options': 'passkeys options',
   'POST /auth/passkeys/options': 'auth passkeys options',
   'GET /dashboard/organizations/{id}/members': 'organizations members list',
+  'POST /shield/v2/auth/api': 'shield token',
+  'PATCH /shield/v2/rules/{id}/enable': 'shield rules enable',
+  'PATCH /shield/v2/rules/{id}/disable': 'shield rules disable',
+  'GET /shield/v2/rules/group/{id}': 'shield groups show',
+  'DELETE /shield/v2/rules/groups/{id}': 'shield groups delete',
+  'GET /shield/v2/rules/presets': 'shield presets list',
+  'POST /shield/v2/rules/presets': 'shield presets use',
+  'POST /shield/v2/rules/apply': 'shield replacements create',
+  'GET /shield/v2/rules/apply/{id}': 'shield replacements show',
+  'POST /shield/v2/rules/apply/{id}/confirm': 'shield replacements confirm',
+  'POST /shield/v2/rules/apply/{id}/cancel': 'shield replacements cancel',
+  'POST /shield/v2/rules/explain': 'shield explain',
+  'GET /shield/v2/analytics/traffic': 'shield traffic',
   'GET /staff/search': 'staff search',
   'GET /staff/events': 'staff events',
   'GET /staff/audit': 'staff audit list',
@@ -85,7 +98,7 @@ const single = new Set(['vps', 'settings', 'figures', 'preferences']);
 export function wordsOf(method: string, path: string): string[] {
   const known = called[`${method.toUpperCase()} ${path}`];
   if (known !== undefined) return known.split(' ');
-  const parts = path.split('/').slice(1);
+  const parts = path.replace('/shield/v2/', '/shield/').split('/').slice(1);
   const unsaid = ['dashboard', 'service', ...(parts.length > 2 ? ['account'] : [])];
   const words = parts.filter((part, at) => !isPlace(part) && !(at < 2 && unsaid.includes(part)));
   const last = parts.at(-1) ?? '';

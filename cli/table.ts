@@ -60,6 +60,8 @@ export const uncalled: Readonly<Record<string, string>> = {
   unsubscribe: 'mail programs call it',
   openPaymentPage: 'a page for browsers, of a trial of payments',
   receivePaymentEvent: 'a payment provider calls it, and signs',
+  enableShieldRuleByPost: 'the same as `enableShieldRule`, for clients that other companies wrote',
+  disableShieldRuleByPost: 'the same as `disableShieldRule`, for clients that other companies wrote',
 };
 
 /** What stands behind the words without a flag: places of the path, and what a query cannot do without. */

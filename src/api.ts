@@ -125,6 +125,7 @@ import {
   settingsPersonal,
   settingsStaffRoutes,
 } from './settings/index.ts';
+import { shield, shieldMover, shieldPersonal, shieldRoutes } from './shield/index.ts';
 import {
   cannedReplyRoutes,
   feedbackRoutes,
@@ -164,6 +165,7 @@ const allSettings: AnySection[] = [
   taxSettings,
   bookkeeping,
   support,
+  shield,
 ];
 
 /** What each room knows of people: who exports it, and what closing an account does with it. */
@@ -174,6 +176,7 @@ export const allPersonal: PersonalRoom[] = [
   settingsPersonal,
   billingPersonal,
   servicesPersonal,
+  shieldPersonal,
   vpsPersonal,
   ticketsPersonal,
   webhooksPersonal,
@@ -224,9 +227,10 @@ export const allRoutes: RouteGroup[] = [
   creditRoutes,
   ...serviceRoutes({ vps: deleteProtection }),
   productUpgradeRoutes({ vps: growth }),
-  moveRoutes([vpsMover]),
+  moveRoutes([vpsMover, shieldMover]),
   upgradeRoutes,
   vpsRoutes,
+  shieldRoutes,
   eventRoutes(besideJournal),
   ticketRoutes,
   feedbackRoutes,

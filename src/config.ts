@@ -93,6 +93,8 @@ export interface Config {
   vat: 'vies' | 'none';
   vatUrl: string;
   hypervisor: 'auto' | 'qemu' | 'simulator';
+  /** What filters packets before machines. */
+  edge: 'auto' | 'nftables' | 'memory' | 'none';
   /** Finished images, to share them between installations; null means inside DATA_DIR. */
   imagesDir: string | null;
   nodeName: string;
@@ -365,6 +367,12 @@ export const settings: Setting[] = [
     meaning: '`qemu`, `simulator`, or `auto`: real machines where they can run.',
   },
   {
+    name: 'EDGE',
+    fallback: 'auto',
+    meaning:
+      'What filters packets before the machines of this host by the rules of Shield: `nftables` (and no start without it), `memory` (nothing real, for tests), `none`, or `auto`: `memory` with simulated machines, else `nftables` where it can be used.',
+  },
+  {
     name: 'IMAGES_DIR',
     fallback: '',
     meaning: 'Where finished operating-system images are kept; default: inside DATA_DIR.',
@@ -621,6 +629,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     vat: read(choice, 'VAT', ['vies', 'none'] as const),
     vatUrl: read(url, 'VAT_URL', ['http', 'https'], 'https://vies.example.com/rest-api') ?? '',
     hypervisor: read(choice, 'HYPERVISOR', ['auto', 'qemu', 'simulator'] as const),
+    edge: read(choice, 'EDGE', ['auto', 'nftables', 'memory', 'none'] as const),
     imagesDir: path('IMAGES_DIR'),
     nodeName: read(
       matching,

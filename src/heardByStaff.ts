@@ -42,6 +42,7 @@ export const shownBy: Readonly<Record<string, string>> = {
   service: 'listServicesAsStaff',
   session: 'listUsers',
   settings: 'getSettings',
+  shield: 'listServicesAsStaff',
   sign_in: 'listUsers',
   ssh_key: 'listUsers',
   staff: 'listStaff',

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hypervisor, keptFree, type NodeCapacity } from './drivers/hypervisor/index.ts';
 import {
   addImage,
@@ -13,7 +14,8 @@ import {
   writeTroubles,
 } from './fleet/index.ts';
 import { dataDirId } from './platform/host/dataDirId.ts';
-import { type Context, causesOf, transaction } from './platform/index.ts';
+import { type Context, causesOf, type Drivers, transaction } from './platform/index.ts';
+import { createRuleCounter, createWatcher, reconcileEdge } from './shield/index.ts';
 import {
   createSampler,
   findUnknownMachines,
@@ -33,6 +35,11 @@ type Say = (line: string) => void;
 
 const reconcileEveryMs = 5_000;
 const troublesEveryMs = 5_000;
+const compareEdgeEveryMs = 60_000;
+const countRulesEveryMs = 5_000;
+const readTrafficEveryMs = 1_000;
+/** So long machines that should run wait for their rules when the process starts. */
+const edgePatienceMs = 30_000;
 
 const builtInImages: Image[] = [
   {
@@ -112,17 +119,32 @@ export function watchNode(
   ctx: Context,
   { id, hypervisor }: LocalNode,
   gateways: string[],
+  edgeOf: Drivers['edge'],
 ): () => Promise<void> {
   const sample = createSampler(ctx, id, () => hypervisor.sample());
-  const comparing = again(ctx, 'machines could not be compared', reconcileEveryMs, () =>
-    reconcileNode(ctx, id, hypervisor),
+  const filtering = again(ctx, 'rules could not be compared', compareEdgeEveryMs, () =>
+    reconcileEdge(ctx, id, edgeOf),
   );
+  // After a reboot of the host the rules are back before the machines are, unless the edge takes very long.
+  const filteredOnce = Promise.race([filtering.first, sleep(edgePatienceMs, undefined, { ref: false })]);
+  const comparing = again(ctx, 'machines could not be compared', reconcileEveryMs, async () => {
+    await filteredOnce;
+    await reconcileNode(ctx, id, hypervisor);
+  });
   const sampling = again(ctx, 'machines could not be sampled', resolutions.hour.intervalS * 1_000, sample);
   const asking = again(ctx, 'a node could not be asked what it lacks', troublesEveryMs, async () =>
     writeTroubles(ctx, id, await hypervisor.troubles()),
   );
   const following = again(ctx, 'gateways of new pools could not be added', reconcileEveryMs, () =>
     followGateways(ctx, ctx.config.location, gateways, () => hypervisor.prepare(() => undefined)),
+  );
+  const count = createRuleCounter(ctx, id, edgeOf);
+  const counting = again(ctx, 'what rules count could not be read', countRulesEveryMs, count);
+  const watching = again(
+    ctx,
+    'traffic could not be read',
+    readTrafficEveryMs,
+    createWatcher(ctx, id, edgeOf),
   );
   const forget = hypervisor.watch((event) => {
     onMachineEvent(ctx, hypervisor, event).catch((error: Error) =>
@@ -131,17 +153,20 @@ export function watchNode(
   });
   return async () => {
     forget();
-    await Promise.all([comparing(), sampling(), asking(), following()]);
+    const all = [comparing, sampling, asking, following, filtering, counting, watching];
+    await Promise.all(all.map(({ stop }) => stop()));
   };
 }
 
-/** Does something now and again and again, one turn at a time; a failure is logged. Returns how to stop. */
-function again(
-  ctx: Context,
-  complaint: string,
-  everyMs: number,
-  work: () => Promise<void>,
-): () => Promise<void> {
+/** Something that is done again and again. */
+interface Again {
+  /** Resolves when it was done once, or has failed. */
+  first: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Does something now and again and again, one turn at a time; a failure is logged. */
+function again(ctx: Context, complaint: string, everyMs: number, work: () => Promise<void>): Again {
   let turn: Promise<void> | null = null;
   const take = () => {
     turn ??= work()
@@ -152,8 +177,11 @@ function again(
   };
   const timer = setInterval(take, everyMs);
   take();
-  return async () => {
-    clearInterval(timer);
-    await turn;
+  return {
+    first: turn ?? Promise.resolve(),
+    stop: async () => {
+      clearInterval(timer);
+      await turn;
+    },
   };
 }

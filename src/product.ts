@@ -56,6 +56,7 @@ import {
   watchCluster,
   watchWorker,
 } from './platform/index.ts';
+import { readShieldAddress } from './shield/index.ts';
 import { startReceiving } from './tickets/index.ts';
 import { version } from './version.ts';
 import { serveConsoles, vpsJobs } from './vps/index.ts';
@@ -267,7 +268,10 @@ async function openWorld(
   return {
     drivers,
     node: nodes[0] ?? null,
-    watch: () => nodes.map((node) => watchNode(ctx, node, gateways)),
+    watch: () => {
+      const { edge } = requireAll(drivers);
+      return nodes.map((node) => watchNode(ctx, node, gateways, edge));
+    },
   };
 }
 
@@ -375,6 +379,7 @@ async function makeApi(
     },
     checks: allChecks,
     measures: allMeasures,
+    readAddress: readShieldAddress,
     info: introduction(version, ctx.config.publicUrl),
     sends: describeMessages(),
     site,

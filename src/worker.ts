@@ -82,6 +82,7 @@ import {
   serviceReactions,
 } from './services/index.ts';
 import { isOpenToAll } from './settings/index.ts';
+import { shieldConcerns, shieldJobs, shieldMails, shieldPeriodicJobs } from './shield/index.ts';
 import {
   attachmentForgetting,
   forgettingAttachments,
@@ -111,6 +112,7 @@ export const allMails = [
   ...organizationMails,
   ...billingMails,
   ...serviceMails,
+  ...shieldMails,
   ...ticketMails,
   ...staffMails,
   ...webhookMails,
@@ -139,6 +141,7 @@ export const allJobs: AnySaga[] = [
   ...fleetJobs,
   ...billingJobs,
   ...vpsJobs,
+  ...shieldJobs,
   attachmentForgetting,
 ];
 
@@ -162,6 +165,7 @@ export const allConcerns: ConcernSource[] = [
   ...statementConcerns,
   ...chargeConcerns,
   ...serviceConcerns,
+  ...shieldConcerns,
   ...vpsConcerns,
   ...ticketConcerns,
 ];
@@ -211,6 +215,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
   { name: 'jobs.forgetSetAside', intervalMs: 10 * minute, work: forgetSetAside },
   ...vpsPeriodicJobs,
+  ...shieldPeriodicJobs,
   forgettingAttachments,
   purgeDeliveries,
   purgeMails,

@@ -35,7 +35,7 @@ const stairs = [
     'catalog',
     'billing',
   ],
-  ...['services', 'vps', 'cart', 'tickets'],
+  ...['services', 'shield', 'vps', 'cart', 'tickets'],
 ];
 /** On top of the stairs: they put the rooms together. */
 const roots = [
@@ -131,6 +131,14 @@ const tablesOf: Record<string, string[]> = {
     ...['service_calendar', 'service_calendar_steps', 'payment_promises'],
     ...['price_moves', 'service_price_moves'],
   ],
+  shield: [
+    ...['shield_addresses', 'shield_applies', 'shield_attacks', 'shield_counts', 'shield_groups'],
+    ...['shield_limiters', 'shield_rules'],
+    ...['minutes', 'hours'].flatMap((of) => {
+      const parts = Array.from({ length: 8 }, (_, nth) => `shield_traffic_${of}_${nth}`);
+      return [`shield_traffic_${of}`, ...parts];
+    }),
+  ],
   vps: [
     ...[
       'machines',
@@ -185,6 +193,10 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     ],
     why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum; the calendar looks at fifty services at once, what they owe and what their customers were told',
   },
+  shield: {
+    tables: ['addresses', 'placements', 'services'],
+    why: 'whether an address is the caller’s is asked with what is to be done there, and by which node',
+  },
   vps: {
     tables: ['api_keys', 'images', 'invoices', 'nodes', 'products', 'services', 'users'],
     why: 'a machine is answered for, locked and looked after together with its service; an action says who asked for it',
@@ -227,6 +239,7 @@ const withoutOrganization: Record<string, string> = {
   ticket_mail_source: 'how it stands with whoever brings mails',
   ticket_writers: "the provider's: who of staff writes",
   restores: "the provider's",
+  shield_counts: 'part of a rule, which names the organization',
   vps_node_alarms: "the provider's",
   vps_unknown_machines: "the provider's, until it is known whose they are",
   address_pools: "the provider's",

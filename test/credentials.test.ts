@@ -518,7 +518,7 @@ describe('a body', () => {
     const mayHave = [
       ...['reason', 'note', 'message', 'description', 'user_data', 'password', 'current_password', 'token'],
       ...['recovery_code', 'couponcode', 'option7', 'os', 'hostname', 'address', 'reference', 'public_key'],
-      'consultation_number',
+      ...['consultation_number', 'source_port', 'destination_port', 'matches'],
     ];
     const taken: string[] = [];
     for (const route of withJson) {
@@ -678,6 +678,15 @@ describe("what is somebody else's", () => {
     });
     const ssh_key_ids = [sshKey.body.data.ssh_key.id];
     const [{ address }] = (await stranger.get(`/dashboard/service/${theirs}/vps/ips`)).body.data.ips;
+    const [mine] = (await owner.get('/shield/v2/ips')).body.data.ips;
+    const shield = '/shield/v2';
+    const drop = (destination: string) => ({ destination, action: 'deny', protocol: 6, order: 1 });
+    const rate = { name: 'Theirs', packets_per_second: 10, per: 'rule', burst: 5 };
+    const limiter = (await stranger.post(`${shield}/rate-limiters`, rate)).body.data.rate_limiter.id;
+    const theirRule = (await stranger.post(`${shield}/rules`, drop(address))).body.data.rule_id;
+    const preset = { destination: address, preset: 'block-ssh' };
+    const theirGroup = (await stranger.post(`${shield}/rules/presets`, preset)).body.data.group_id;
+    const ownRule = (await owner.post(`${shield}/rules`, drop(mine.address))).body.data.rule_id;
     const method = newId();
     await sql(
       product,
@@ -727,6 +736,14 @@ describe("what is somebody else's", () => {
           ...{ subject: 'Theirs', department: 'support', priority: 'low', message: 'x', service_id: theirs },
         }),
       'updateIpAddress address': () => owner.patch(`${vps}/ips`, { address, dns_name: 'mine.example.com' }),
+      'updateShieldIp address': () => owner.patch(`${shield}/ips`, { address, dns_name: 'mine.example.com' }),
+      'createShieldRule id': () => owner.post(`${shield}/rules`, { ...drop(mine.address), id: theirRule }),
+      'createShieldRule rate_limiter_id': () =>
+        owner.post(`${shield}/rules`, { ...drop(mine.address), action: 'permit', rate_limiter_id: limiter }),
+      'updateShieldRule rate_limiter_id': () =>
+        owner.patch(`${shield}/rules/${ownRule}`, { action: 'permit', rate_limiter_id: limiter }),
+      'createShieldGroup id': () =>
+        owner.post(`${shield}/rules/presets`, { ...preset, destination: mine.address, id: theirGroup }),
     };
     // What everybody may name: products, and texts of one's own.
     const everybodys = [
@@ -769,6 +786,11 @@ describe("what is somebody else's", () => {
       'listTickets service_id': '200 0',
       'createTicket service_id': '403 forbidden',
       'updateIpAddress address': '404 not_found',
+      'updateShieldIp address': '403 forbidden',
+      'createShieldRule id': '403 forbidden',
+      'createShieldRule rate_limiter_id': '403 forbidden',
+      'updateShieldRule rate_limiter_id': '403 forbidden',
+      'createShieldGroup id': '403 forbidden',
     });
   });
 });

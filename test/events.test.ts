@@ -80,6 +80,8 @@ const texts = {
   ],
   /** Words of staff, who answers for them, and what the law wants kept with the books and what was agreed in writing. */
   kept: [
+    // What was to be done with packets to an address, by words and networks of ours.
+    ...['destination', 'destinations', 'preset', 'confirm_until', 'addresses'],
     ...[
       'reason',
       'reasons',
@@ -115,7 +117,7 @@ const texts = {
     ...['total', 'from', 'cycle', 'prefix', 'country', 'was', 'valid_from', 'valid_until', 'role', 'ends_at'],
     ...['due', 'until', 'suspends_on', 'status', 'state', 'scopes', 'rate', 'next_try_on', 'kind', 'into'],
     ...['failing_since', 'expires_at', 'ends_on', 'effective_on', 'due_at', 'command', 'answer_by'],
-    ...['made_at', 'restored_at'],
+    ...['made_at', 'restored_at', 'attack_id', 'started_at', 'ended_at'],
     ...['coming_price', 'credit', 'credited', 'outcome', 'priority', 'by', 'error', 'event', 'paid_on'],
   ],
 };

@@ -26,6 +26,8 @@ let made = 0;
 beforeAll(async () => {
   paid = await startPaidProduct();
   ({ product } = paid);
+  // It comes by itself a minute after the start, in the middle of what must not change anything.
+  await product.periodic('billing.compareProvider');
   owner = await newCustomer(product, { creditMinor: 50_000 });
   ({ serviceId: service } = await runningVps(product, owner));
   staff = await staffHere(product, 'administrator');
@@ -44,6 +46,8 @@ afterAll(() => paid.stop());
 
 interface Thing {
   path: string;
+  /** Where what it changes is read, when that is not its own path. */
+  reads?: string;
   /** Two bodies that change it, each to something else. */
   bodies: [object?, object?];
 }
@@ -103,8 +107,68 @@ async function newWebhook(): Promise<number> {
   return Number(webhook?.id);
 }
 
+const shieldPath = '/shield/v2';
+
+async function ownAddress(): Promise<string> {
+  const { ips } = (await owner.get(`${shieldPath}/ips`)).body.data;
+  return ips.find((ip: { service_id: number }) => ip.service_id === service).address;
+}
+
+async function newShieldRule(): Promise<string> {
+  made += 1;
+  const rule = { destination: await ownAddress(), action: 'permit', protocol: 47, order: made };
+  const { status, body } = await owner.post(`${shieldPath}/rules`, rule);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return `${shieldPath}/rules/${body.data.rule_id}`;
+}
+
+async function newLimiter(): Promise<string> {
+  made += 1;
+  const { rate_limiter } = await madeBy(
+    owner.post(`${shieldPath}/rate-limiters`, {
+      ...{ name: `Rate ${made}`, packets_per_second: 5, per: 'rule', burst: 5 },
+    }),
+  );
+  return `${shieldPath}/rate-limiters/${rate_limiter?.id}`;
+}
+
 /** A thing of its own for each operation that changes one. */
 const things: Record<string, () => Promise<Thing>> = {
+  updateShieldIp: async () => {
+    made += 1;
+    const named = (name: string) => ({ address, dns_name: `${name}${made}.example.com` });
+    const address = await ownAddress();
+    return { path: `${shieldPath}/ips`, bodies: [named('one'), named('other')] };
+  },
+  updateShieldRule: async () => ({
+    path: await newShieldRule(),
+    bodies: [{ note: 'one' }, { note: 'other' }],
+  }),
+  enableShieldRule: async () => {
+    const reads = await newShieldRule();
+    await owner.post(`${reads}/disable`);
+    return { path: `${reads}/enable`, reads, bodies: [{}, {}] };
+  },
+  disableShieldRule: async () => {
+    const reads = await newShieldRule();
+    return { path: `${reads}/disable`, reads, bodies: [{}, {}] };
+  },
+  deleteShieldRule: async () => ({ path: await newShieldRule(), bodies: [] }),
+  deleteShieldGroup: async () => {
+    const preset = { destination: await ownAddress(), preset: 'block-rdp' };
+    const { body } = await owner.post(`${shieldPath}/rules/presets`, preset);
+    const id = body.data.group_id;
+    return { path: `${shieldPath}/rules/groups/${id}`, reads: `${shieldPath}/rules/group/${id}`, bodies: [] };
+  },
+  updateRateLimiter: async () => ({ path: await newLimiter(), bodies: [{ burst: 6 }, { burst: 7 }] }),
+  deleteRateLimiter: async () => ({ path: await newLimiter(), bodies: [] }),
+  updateSensitivity: async () => {
+    // There is one for each address, so it is never set to what it was before.
+    made += 2;
+    const from = (pps: number) => ({ thresholds: { udp: { pps } } });
+    const path = `${shieldPath}/sensitivity/${encodeURIComponent(await ownAddress())}`;
+    return { path, bodies: [from(made), from(made + 1)] };
+  },
   updateWebhook: async () => ({
     path: `/dashboard/webhooks/${await newWebhook()}`,
     bodies: [{ description: 'one' }, { description: 'other' }],
@@ -349,8 +413,8 @@ const clientOf = ({ auth, fresh, sessionOnly }: Route): Client => {
   return fresh || sessionOnly ? holder.here : owner;
 };
 
-async function tagOf(route: Route, { path }: Thing): Promise<string> {
-  const answer = await clientOf(route).get(path);
+async function tagOf(route: Route, { path, reads = path }: Thing): Promise<string> {
+  const answer = await clientOf(route).get(reads);
   expect(answer.status).toBe(200);
   const tag = answer.headers.get('etag');
   expect(tag, `GET ${path} has an ETag`).toMatch(/^"[\w-]+"$/);

@@ -258,14 +258,14 @@ export async function listAddresses(ctx: Context, serviceId: number): Promise<Ad
 
 /**
  * Frees addresses that a machine has used: they rest before anybody else gets them, and lose their names.
- * `keep` leaves the first so many of each kind.
+ * `keep` leaves the first so many of each kind. Returns which they were.
  */
 export async function releaseAddresses(
   ctx: Context,
   serviceId: number,
   keep: { count4: number; count6: number } = { count4: 0, count6: 0 },
-): Promise<void> {
-  await transaction(ctx, 'fleet.releaseAddresses', async (tx) => {
+): Promise<string[]> {
+  return transaction(ctx, 'fleet.releaseAddresses', async (tx) => {
     const freed = await tx.db.many(rest, {
       serviceId,
       now: tx.clock.now(),
@@ -274,6 +274,7 @@ export async function releaseAddresses(
     });
     // All of them, not only those with a name here: an earlier change may not have reached the name server.
     for (const { address } of freed) await publishName(tx, address);
+    return freed.map(({ address }) => address);
   });
 }
 

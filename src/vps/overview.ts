@@ -5,6 +5,7 @@ import { listAddresses, lockAddresses, setReverseName } from '../fleet/index.ts'
 import { possibleActions, reasonAgainstRole } from '../platform/http/index.ts';
 import { fail, type OrganizationContext, statement, type TxContext, transaction } from '../platform/index.ts';
 import { resourcesOf, vpsOptions } from '../services/index.ts';
+import { readShieldOf } from '../shield/index.ts';
 import { factsOf, reasonAgainstForce } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
 import { lockOwnVps, requireUsable, requireVps, stateOf, type VpsRow } from './queries.ts';
@@ -134,6 +135,7 @@ export async function readIps(ctx: OrganizationContext, id: number) {
 async function viewIps(ctx: OrganizationContext, vps: VpsRow) {
   if (vps.service_status === 'pending' && vps.state === null) return [];
   const addresses = await listAddresses(ctx, vps.service_id);
+  const shieldOf = await readShieldOf(ctx, vps.service_id);
   return addresses.map((address, index) => ({
     address: address.address,
     prefix: address.prefix,
@@ -142,7 +144,7 @@ async function viewIps(ctx: OrganizationContext, vps: VpsRow) {
     mac: vps.mac,
     primary: index === 0,
     dns_name: address.dnsName,
-    shield: { enabled: false, under_attack: false },
+    shield: shieldOf(address.address),
   }));
 }
 

@@ -21,6 +21,14 @@ const questions: Record<string, string> = {
     left join service_price_moves m on m.move_id = r.price_move_id and m.service_id = r.service_id
     where r.state = 'applied' and r.price_move_id is not null and m.state is distinct from 'moved'`,
 
+  'what Shield is to do at an address that its service does not have': `
+    select t.address, t.service_id from shield_addresses t
+    left join addresses a on a.address = t.address and a.service_id = t.service_id and a.state = 'taken'
+    where a.address is null`,
+  'a rule of Shield that is in force where nothing of it is wanted': `
+    select r.id from shield_rules r where r.enforced_active and not exists
+      (select 1 from shield_addresses t where t.organization_id = r.organization_id and t.address <<= r.destination)`,
+
   'an invoice without items': `
     select id from invoices i where not exists (select 1 from invoice_items where invoice_id = i.id)`,
   'an ordered item without its service, or a service without its item': `

@@ -352,6 +352,34 @@ async function allAreTold(world: World): Promise<void> {
   await until(waiting, (rows) => rows.length === 0, 180_000);
 }
 
+async function dropOf(world: World, { serviceId }: Order) {
+  const { ips } = (await world.customer.get('/shield/v2/ips?limit=100')).body.data;
+  const own = ips.find((ip: { service_id: number }) => ip.service_id === serviceId);
+  return { destination: String(own?.address), action: 'deny', protocol: 47, order: 7 };
+}
+
+async function newRule(world: World, given: Order): Promise<void> {
+  await ask(world.customer.post('/shield/v2/rules', await dropOf(world, given)));
+}
+
+async function replaceRules(world: World, given: Order): Promise<void> {
+  const rules = [await dropOf(world, given)];
+  await ask(world.customer.post('/shield/v2/rules/apply', { rules }));
+}
+
+/** Each of them where packets are, as it is wanted. */
+async function rulesAreInForce(world: World): Promise<void> {
+  await until(
+    () => world.customer.get('/shield/v2/rules?limit=100'),
+    ({ body }) => body.data?.rules.length > 0 && body.data.rules.every(isInForce),
+    180_000,
+  );
+}
+
+function isInForce({ enforced }: { enforced: { active: boolean; error: string | null } }): boolean {
+  return enforced.active && enforced.error === null;
+}
+
 /** Every saga and verb that has to survive. A later one is one line more. */
 export const scenarios: Scenario[] = [
   scenario('checkout', nothing, order),
@@ -382,6 +410,8 @@ export const scenarios: Scenario[] = [
   { ...scenario('unpaid', running, longOverdue, machineBecomes('suspended')), periodic: 'services.calendar' },
   scenario('suspend', unsuspended, suspend, machineBecomes('suspended')),
   scenario('unsuspend', suspended, unsuspend, machineBecomes('running')),
+  scenario('rule', sameMachine, newRule, rulesAreInForce),
+  scenario('rules as one', sameMachine, replaceRules, rulesAreInForce),
   scenario('terminate', running, terminate, becomes('status', 'terminated')),
   scenario('refund', failed, refund({ reason: 'could not be delivered' }), becomes('status', 'cancelled')),
   scenario('partial refund', sameMachine, refund({ amount: '0.01', reason: 'goodwill' })),

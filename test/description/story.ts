@@ -96,6 +96,12 @@ export const story = [
   ...['getInvoiceAsStaff', 'listServicesAsStaff', 'getServiceAsStaff', 'listProductsAsStaff'],
   ...['stopVps', 'getVpsAction', 'startVps', 'restartVps', 'getVpsOverview', 'getVpsConsole'],
   ...['getVpsScreen', 'reinstallVps'],
+  ...['listShieldIps', 'updateShieldIp', 'createRateLimiter', 'listRateLimiters'],
+  ...['getRateLimiter', 'updateRateLimiter', 'deleteRateLimiter', 'createShieldRule', 'listShieldRules'],
+  ...['getShieldRule', 'updateShieldRule', 'explainPacket', 'disableShieldRule', 'enableShieldRule'],
+  ...['disableShieldRuleByPost', 'enableShieldRuleByPost', 'deleteShieldRule', 'listShieldPresets'],
+  ...['createShieldGroup', 'getShieldGroup', 'deleteShieldGroup', 'applyShieldRules', 'getShieldApply'],
+  ...['cancelShieldApply', 'getSensitivity', 'updateSensitivity', 'listShieldAttacks', 'getShieldTraffic'],
   ...['getVpsIpAddresses', 'updateIpAddress', 'getPerformanceCharts', 'getVpsActionHistory'],
   ...[
     'createSnapshot',
@@ -277,6 +283,9 @@ export const cannotBeSent: Record<string, string> = {
   releaseRestore: 'needs a database that was restored: billing/charges/restored.test.ts',
   bookBankEntry: 'needs an entry that waits: billing/statements/statements.test.ts',
   dismissBankEntry: 'needs an entry that waits: billing/statements/statements.test.ts',
+  getShieldToken: 'needs a key that is good: shield/wire.test.ts',
+  getShieldAttack: 'needs an attack: shield/attacks.test.ts',
+  confirmShieldApply: 'needs rules that an edge has tried: shield/apply.test.ts',
   retryJob: 'needs a job that failed: billing/payments/refund.test.ts',
   dismissJob: 'needs a job that failed: attention/dismissJob.test.ts',
   replaceNode: 'needs a node that is silent: fleet/nodes.test.ts',
@@ -299,6 +308,8 @@ export const changeNothing: Record<string, string> = {
   previewChangedCalendar: 'shows',
   previewProduct: 'shows',
   quoteCart: 'shows',
+  explainPacket: 'shows',
+  getShieldToken: 'shows',
 };
 
 /** Changes whose example changes nothing, or not within its request, with the tests that make one which does. */

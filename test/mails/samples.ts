@@ -22,6 +22,12 @@ const member = { user_id: 7, organization: '~Ada & Sons', role: 'billing' };
 const reminded = { ...service, service_id: 9, due: '3.00', currency: 'EUR', duedate: '2026-02-03' };
 const priced = { ...service, cycle: 'monthly', price_before: '3.00', price: '3.50', currency: 'EUR' };
 
+const attack = {
+  ...{ user_id: null, attack_id: '4503599627370951', address: '203.0.113.10/32', kind: 'reflection' },
+  ...{ description: 'DNS reflection', pps: 50_000, mbps: 480, packets: 15_000_000, bytes: 18_000_000_000 },
+  started_at: '2026-02-03T09:30:00.000Z',
+};
+
 export const samples: Record<string, object[]> = {
   'account.registered': [{ ...aboutLink, organization_name: '~x', country: null }],
   'account.verification_sent': [aboutLink],
@@ -31,6 +37,8 @@ export const samples: Record<string, object[]> = {
   'account.unblocked': [account],
   'account.corrected': [{ ...account, fields: ['first_name', 'last_name', 'phone'] }],
   'account.closed': [{ ...changing, organization_ids: [] }],
+  'shield.attack.started': [{ ...attack, is_first: true }],
+  'shield.attack.ended': [{ ...attack, is_first: true, ended_at: '2026-02-03T09:35:00.000Z' }],
   'webhook.paused': [
     {
       ...{ user_id: 7, url: '~https://hooks.example.com/in', reason: '~503 Service Unavailable' },

@@ -136,6 +136,13 @@ export class Staff {
         await this.as('operator').post(`/staff/services/${id}/done`, { task }),
       );
     }
+    // Once the provider was compared; until then it is said what is waited for.
+    if (kind === 'restore.held')
+      return diary.took(
+        'releases a restore',
+        await this.as('billing').post(`/staff/restores/${id}/release`, {}),
+        ['conflict'],
+      );
     if (kind === 'ticket.overdue') return true;
     return false;
   }

@@ -72,7 +72,7 @@ describe('an organization', () => {
     };
     expect(await seen('viewer')).toMatchObject({
       ...{ role: 'viewer', members_count: 6, require_2fa: false },
-      permissions: ['members.read', 'service.read', 'ticket.read', 'vps.read'],
+      permissions: ['members.read', 'service.read', 'shield.read', 'ticket.read', 'vps.read'],
     });
     expect((await seen('owner')).permissions).toContain('members.manage');
   });

@@ -4,7 +4,6 @@ import type { Hypervisor, MachineSpec } from '../../drivers/hypervisor/index.ts'
 import {
   findPlacement,
   listAddresses,
-  releaseAddresses,
   releaseResources,
   requireOrderedImage,
   reserveAddresses,
@@ -32,6 +31,7 @@ import {
 import { hashPassword } from '../access/identity.ts';
 import { toInstall, writeAccess } from '../access/keys.ts';
 import { finishAction, openSystemAction, progressAction } from '../actions/history.ts';
+import { giveBackAddresses } from '../giveBack.ts';
 import {
   findMachine,
   type MachineRow,
@@ -89,7 +89,7 @@ const addressStep: ProvisionStep = {
     const { location, ipv4Count, ipv6Count } = vpsOptions.read(order.options);
     await reserveAddresses(ctx, order.organizationId, [{ id: order.id, location, ipv4Count, ipv6Count }]);
   },
-  undo: ({ ctx, payload }) => releaseAddresses(ctx, payload.serviceId),
+  undo: ({ ctx, payload }) => giveBackAddresses(ctx, payload.serviceId),
 };
 
 /** Finds the node, and goes on there. */

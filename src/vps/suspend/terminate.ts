@@ -1,7 +1,8 @@
-import { releaseAddresses, releaseResources } from '../../fleet/index.ts';
+import { releaseResources } from '../../fleet/index.ts';
 import { type Failure, saga, statement, type TxContext } from '../../platform/index.ts';
 import { forCustomer } from '../actions/advice.ts';
 import { finishAction, isOpenAction, openSystemAction } from '../actions/history.ts';
+import { giveBackAddresses } from '../giveBack.ts';
 import { machineIdOf, removeMachine } from '../machine.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { actionOf, calledOff, giveUp, type Halt, type HaltPayload, type HaltRun, haltSteps } from './halt.ts';
@@ -53,7 +54,7 @@ async function destroy({ ctx, drivers, payload }: HaltRun): Promise<void> {
 async function forget(tx: TxContext, payload: HaltPayload): Promise<void> {
   const { serviceId } = payload;
   await lockVps(tx, serviceId);
-  await releaseAddresses(tx, serviceId);
+  await giveBackAddresses(tx, serviceId);
   for (const drop of [dropCopies, dropAccess, dropTicketsOf, dropSecretsOf])
     await tx.db.run(drop, { serviceId });
   await releaseResources(tx, serviceId);

@@ -1,11 +1,6 @@
 import { beginEarning, holdInvoice, isRefunded, lockForTax, refundInvoice } from '../../billing/index.ts';
 import { record } from '../../events/index.ts';
-import {
-  holdMoreAddresses,
-  releaseAddresses,
-  returnHeldAddresses,
-  useHeldAddresses,
-} from '../../fleet/index.ts';
+import { holdMoreAddresses, returnHeldAddresses, useHeldAddresses } from '../../fleet/index.ts';
 import { statusOfOrganization } from '../../organizations/index.ts';
 import { enqueue, formatMoney, type TxContext } from '../../platform/index.ts';
 import {
@@ -19,6 +14,7 @@ import {
   writePeriod,
 } from '../../services/index.ts';
 import { queueAction } from '../actions/history.ts';
+import { giveBackAddresses } from '../giveBack.ts';
 import type { ActionRow } from '../queries.ts';
 import { findWaiting, markUpgrade, type WaitingUpgrade } from './queries.ts';
 import { resize } from './resize.ts';
@@ -50,7 +46,7 @@ export async function applyUpgrade(tx: TxContext, service: Terms, upgrade: NewTe
   const { ipv4Count: count4, ipv6Count: count6 } = vpsOptions.read(options);
   await changeTerms(tx, service, upgrade);
   await useHeldAddresses(tx, service.id);
-  await releaseAddresses(tx, service.id, { count4, count6 });
+  await giveBackAddresses(tx, service.id, { count4, count6 });
   const { id: serviceId, organizationId } = service;
   const action = await queueAction(tx, { organizationId, serviceId, command: 'resize' });
   await enqueue(tx, resize, { serviceId, organizationId, actionId: action.id }, { organizationId });

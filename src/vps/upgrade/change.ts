@@ -1,10 +1,4 @@
-import {
-  findImage,
-  reasonAgainst,
-  releaseAddresses,
-  returnHeldAddresses,
-  useHeldAddresses,
-} from '../../fleet/index.ts';
+import { findImage, reasonAgainst, returnHeldAddresses, useHeldAddresses } from '../../fleet/index.ts';
 import { enqueue, type TxContext } from '../../platform/index.ts';
 import {
   findChange,
@@ -15,6 +9,7 @@ import {
   vpsOptions,
 } from '../../services/index.ts';
 import { queueAction } from '../actions/history.ts';
+import { giveBackAddresses } from '../giveBack.ts';
 import { findMachine } from '../machine.ts';
 import { reserveGrowth } from './apply.ts';
 import { findWaiting } from './queries.ts';
@@ -46,7 +41,7 @@ export async function followProduct(tx: TxContext, serviceId: number): Promise<v
   const { organizationId } = service;
   const { ipv4Count: count4, ipv6Count: count6 } = vpsOptions.read(service.options);
   await useHeldAddresses(tx, serviceId);
-  await releaseAddresses(tx, serviceId, { count4, count6 });
+  await giveBackAddresses(tx, serviceId, { count4, count6 });
   const action = await queueAction(tx, { organizationId, serviceId, command: 'resize' });
   await enqueue(tx, resize, { serviceId, organizationId, actionId: action.id }, { organizationId });
 }

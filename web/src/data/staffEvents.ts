@@ -41,6 +41,7 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   service: ['services', 'orders', 'nodes', 'settings'],
   session: [],
   settings: ['settings', 'tickets'],
+  shield: ['shield'],
   sign_in: [],
   ssh_key: [],
   staff: ['staff', 'users'],

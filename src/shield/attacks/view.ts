@@ -1,0 +1,50 @@
+import { within31Bits } from '../ids.ts';
+import { single } from '../prefix.ts';
+import { nameOfAttack } from '../watch/words.ts';
+import type { AttackRow } from './rows.ts';
+
+/** Lists are asked for once a minute: each status stays so long that nobody misses it. */
+const statusMs = 60_000;
+
+/** An attack as public clients read it: integers within 31 bits, moments without zone, nothing absent and nothing null. */
+export function viewAttack(row: AttackRow, now: Date) {
+  const { id, started_at, ended_at, updated_at, peak_pps, peak_mbps, packets, bytes } = row;
+  const ends = ended_at ?? now;
+  return {
+    attack_id: String(id),
+    dest: single(row.address).text,
+    status: statusOf(row, now),
+    start_time: plain(started_at),
+    event_time: plain(ended_at ?? updated_at),
+    duration: within31Bits(Math.max(0, Math.round((ends.getTime() - started_at.getTime()) / 1_000))),
+    mbps: within31Bits(Math.round(peak_mbps)),
+    pps: within31Bits(Math.round(peak_pps)),
+    volume: within31Bits(Math.round(bytes / 1e6)),
+    description: nameOfAttack(row),
+    kind: row.kind,
+    counters: { packets, bytes },
+    started_at,
+    updated_at,
+    ended_at: ended_at === null ? '' : ended_at.toISOString(),
+  };
+}
+
+function statusOf({ created_at, ended_at }: AttackRow, now: Date): 'start' | 'ongoing' | 'end' {
+  const age = now.getTime() - created_at.getTime();
+  if (age < statusMs) return 'start';
+  return ended_at === null || age < 2 * statusMs ? 'ongoing' : 'end';
+}
+
+/** `2026-01-31 12:00:00`, in UTC. */
+function plain(moment: Date): string {
+  return moment.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** What was most frequent. Without samples of packets only what is counted is known: the ports that reflect. */
+export function topsOf({ ports }: AttackRow) {
+  const sport = Object.entries(ports)
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, 10)
+    .map(([name, packets]) => ({ name, type: 'udp', value: within31Bits(packets) }));
+  return { dport: [], sport, plen: [], sip: [], 'src-asn': [], 'src-country': [] };
+}

@@ -1,0 +1,130 @@
+import { EdgeError, type Policy } from '../../drivers/edge/index.ts';
+import { type Context, job, statement } from '../../platform/index.ts';
+import { addressOf, prefixFrom, single } from '../prefix.ts';
+import { byAddress, isActive, listRulesFor } from '../rules/rows.ts';
+import { type AddressRow, addressColumns } from './addressRows.ts';
+import { countNow } from './count.ts';
+import { type RuleInForce, recordError, recordInForce } from './record.ts';
+import { type LimiterRow, policyOf } from './toEdge.ts';
+import { type EdgeOf, inTurnOf } from './turn.ts';
+
+interface Payload {
+  nodeId: number;
+  addresses: string[];
+}
+
+/**
+ * Has the edge of a node do what is wanted of these addresses, as it stands when the job comes to it. What stays undone after a
+ * few tries is shown with the rules, and tried again by the comparison every minute.
+ */
+export const applyPolicies = job<Payload>(
+  'shield.apply',
+  async ({ ctx, drivers, payload: { nodeId, addresses } }) => {
+    await inTurnOf(nodeId, () => applyNow(ctx, nodeId, drivers.edge, addresses));
+  },
+  { attempts: 3, failed: async () => 'unwanted' },
+);
+
+const wantedThere = statement<AddressRow, { nodeId: number; addresses: string[] }>(
+  'shield.wantedAtNode',
+  `select ${addressColumns} from shield_addresses t
+   join addresses a on a.address = t.address and a.service_id = t.service_id and a.state = 'taken'
+   join placements p on p.service_id = a.service_id
+   where t.address = any(:addresses::inet[]) and p.node_id = :nodeId order by t.address`,
+);
+const limitersOf = statement<LimiterRow, { ids: number[] }>(
+  'shield.limitersForEdge',
+  `select id, packets_per_second, bits_per_second, per, burst from shield_limiters where id = any(:ids::int[])`,
+);
+
+/** The same, in a turn that is taken already. Fails as the edge does, once that is written down. */
+export async function applyNow(
+  ctx: Context,
+  nodeId: number,
+  edgeOf: EdgeOf,
+  addresses: readonly string[],
+): Promise<void> {
+  // The addresses first: what has changed when their rules are read comes with another turn under a newer number.
+  const rows = await ctx.db.many(wantedThere, { nodeId, addresses: [...addresses] });
+  const gone = addresses.filter((address) => rows.every((row) => row.address !== address));
+  try {
+    const edge = edgeOf(nodeId);
+    const { policies, rules } = await readPolicies(ctx, rows);
+    await edge.replace(policies);
+    const done = policies.map(({ destination, generation }) => ({
+      address: addressOf(prefixFrom(destination)),
+      generation,
+    }));
+    await recordInForce(ctx, nodeId, done, rules);
+    await letGo(ctx, nodeId, edgeOf, gone);
+  } catch (error) {
+    const waiting = rows.filter(({ in_force, generation }) => in_force !== generation);
+    await recordError(
+      ctx,
+      waiting.map(({ address }) => address),
+      wordsOf(error),
+    );
+    throw error;
+  }
+}
+
+/** What an edge said, by its code; the message is for staff. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof EdgeError) return `${error.code}: ${error.message}`;
+  return `edge_refused: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** The limiters that rules name. */
+export async function limitersFor(
+  ctx: Context,
+  rules: readonly { limiter_id: number | null }[],
+): Promise<Map<number, LimiterRow>> {
+  const ids = [...new Set(rules.flatMap(({ limiter_id }) => limiter_id ?? []))];
+  return new Map((await ctx.db.many(limitersOf, { ids })).map((row) => [row.id, row]));
+}
+
+/** The policies of addresses as they are wanted, and which version of which rule is in them. */
+export async function readPolicies(
+  ctx: Context,
+  rows: readonly AddressRow[],
+): Promise<{ policies: Policy[]; rules: RuleInForce[] }> {
+  const now = ctx.clock.now();
+  const policies: Policy[] = [];
+  const inForce = new Map<number, RuleInForce>();
+  for (const [organizationId, theirs] of Map.groupBy(rows, ({ organization_id }) => organization_id)) {
+    const rules = await listRulesFor(
+      ctx,
+      organizationId,
+      theirs.map(({ address }) => address),
+    );
+    const limiters = await limitersFor(ctx, rules);
+    for (const { id, generation, ...rule } of rules)
+      inForce.set(id, { id, generation, active: isActive(rule, now) });
+    const about = byAddress(rules.filter((rule) => isActive(rule, now)));
+    for (const { address, generation, unmatched } of theirs) {
+      const active = about(address);
+      policies.push(policyOf(address, generation, unmatched, active, limiters));
+    }
+  }
+  return { policies, rules: [...inForce.values()] };
+}
+
+/** Takes addresses out of the edge of a node that has them no more; what was counted for them until then is kept where it counts. */
+export async function letGo(
+  ctx: Context,
+  nodeId: number,
+  edgeOf: EdgeOf,
+  addresses: readonly string[],
+): Promise<void> {
+  if (addresses.length === 0) return;
+  const edge = edgeOf(nodeId);
+  const networks = addresses.map((address) => single(address).text);
+  const newest = new Map<string, number>();
+  for (const { destination, generation, as } of await edge.list()) {
+    if (as !== 'mitigation' && networks.includes(destination))
+      newest.set(destination, Math.max(generation, newest.get(destination) ?? 0));
+  }
+  if (newest.size === 0) return;
+  await edge.remove([...newest].map(([destination, generation]) => ({ destination, generation })));
+  await countNow(ctx, nodeId, edgeOf, addresses);
+}

@@ -1,0 +1,18 @@
+import { errors } from '../platform/index.ts';
+
+const shieldErrors = errors({
+  action_not_allowed: [409, 'The machine is not in a state that allows this'],
+  not_supported: [409, 'The node of this machine cannot do this'],
+  limiter_in_use: [409, 'Rules use this rate limiter; give them another one first'],
+  trial_over: [409, 'These rules are not tried out any more'],
+  would_lock_out: [
+    409,
+    'These rules shut out the address that you come from: send confirm_within_s to try them out, or force',
+  ],
+});
+
+type ShieldErrors = typeof shieldErrors;
+
+declare module '../platform/errors.ts' {
+  interface ErrorCatalogue extends ShieldErrors {}
+}

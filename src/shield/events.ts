@@ -1,0 +1,144 @@
+import { Type } from 'typebox';
+import { event } from '../events/index.ts';
+import { Timestamp } from '../platform/http/index.ts';
+
+interface OfRule {
+  rule_id: number;
+  destination: string;
+}
+
+interface RuleChanged extends OfRule {
+  fields: string[];
+}
+
+interface OfGroup {
+  group_id: number;
+  preset: string;
+  destination: string;
+}
+
+interface OfLimiter {
+  rate_limiter_id: number;
+  name: string;
+}
+
+interface OfAddress {
+  address: string;
+  fields: string[];
+}
+
+interface OfApply {
+  apply_id: number;
+  destinations: string[];
+  rules: number;
+}
+
+interface Tried extends OfApply {
+  confirm_until: string;
+}
+
+interface GivenBack {
+  addresses: string[];
+  rules: number;
+}
+
+interface AttackTold {
+  user_id: null;
+  attack_id: string;
+  address: string;
+  kind: string;
+  description: string;
+  pps: number;
+  mbps: number;
+  packets: number;
+  bytes: number;
+  started_at: string;
+}
+
+interface AttackBegan extends AttackTold {
+  is_first: boolean;
+}
+
+interface AttackOver extends AttackBegan {
+  ended_at: string;
+}
+
+export const ruleCreated = event<OfRule>('shield.rule.created', 'a rule of Shield was made');
+export const ruleChanged = event<RuleChanged>('shield.rule.changed', 'a rule of Shield was changed');
+export const ruleEnabled = event<OfRule>('shield.rule.enabled', 'a rule of Shield was switched on');
+export const ruleDisabled = event<OfRule>('shield.rule.disabled', 'a rule of Shield was switched off');
+export const ruleDeleted = event<OfRule>('shield.rule.deleted', 'a rule of Shield was removed');
+export const ruleExpired = event<OfRule>(
+  'shield.rule.expired',
+  'the time of a rule of Shield was over, and it was switched off',
+);
+export const groupMade = event<OfGroup>('shield.group.made', 'rules of Shield were made from a preset');
+export const groupRenewed = event<OfGroup>(
+  'shield.group.renewed',
+  'the rules of a preset of Shield were made anew',
+);
+export const groupDeleted = event<OfGroup>(
+  'shield.group.deleted',
+  'the rules of a preset of Shield were removed',
+);
+export const limiterCreated = event<OfLimiter>('shield.limiter.created', 'a rate limiter of Shield was made');
+export const limiterChanged = event<OfLimiter>(
+  'shield.limiter.changed',
+  'a rate limiter of Shield was changed',
+);
+export const limiterDeleted = event<OfLimiter>(
+  'shield.limiter.deleted',
+  'a rate limiter of Shield was removed',
+);
+export const addressChanged = event<OfAddress>(
+  'shield.address.changed',
+  'it was changed what Shield does at an address besides its rules',
+);
+export const policyApplied = event<OfApply>(
+  'shield.policy.applied',
+  'all rules of some addresses were replaced as one',
+);
+export const trialStarted = event<Tried>(
+  'shield.trial.started',
+  'rules are tried out, and taken back by themselves unless somebody confirms them',
+);
+export const trialConfirmed = event<OfApply>(
+  'shield.trial.confirmed',
+  'rules that were tried out stay in force',
+);
+export const trialCancelled = event<OfApply>(
+  'shield.trial.cancelled',
+  'rules that were tried out were taken back before their time',
+);
+export const shieldGivenBack = event<GivenBack>(
+  'shield.addresses.given_back',
+  'addresses were given back, and their rules are gone with them',
+);
+
+const count = Type.Integer({ format: 'int64', minimum: 0 });
+const attackTold = {
+  attack_id: Type.String({ examples: ['4503599627370801'] }),
+  address: Type.String({ examples: ['203.0.113.10/32'] }),
+  kind: Type.String({ examples: ['reflection'] }),
+  description: Type.String({ examples: ['DNS reflection'] }),
+  pps: count,
+  mbps: count,
+  packets: count,
+  bytes: count,
+  started_at: Timestamp,
+};
+export const attackStarted = event<AttackBegan>(
+  'shield.attack.started',
+  'an attack on an address began: two readings in a row were above a limit',
+  { permission: 'shield.read', data: attackTold },
+);
+export const attackUpdated = event<AttackTold>(
+  'shield.attack.updated',
+  'an attack is of another kind, or twice as strong as was told before',
+  { permission: 'shield.read', data: attackTold },
+);
+export const attackEnded = event<AttackOver>(
+  'shield.attack.ended',
+  'an attack on an address is over: nothing was above a limit for thirty seconds',
+  { permission: 'shield.read', data: { ...attackTold, ended_at: Timestamp } },
+);

@@ -1,0 +1,222 @@
+import { type Example, exampleIds } from '../platform/http/index.ts';
+
+/** Ids of Shield have 31 bits; those that the examples of this room speak of. */
+export const smallExampleIds = {
+  rule: 1_873_920_411,
+  ruleOfGroup: 1_222_222_227,
+  group: 982_451_653,
+  limiter: 573_259_391,
+  apply: 1_234_567_891,
+  tried: 1_111_111_121,
+} as const;
+const { rule: ruleId, group: groupId, limiter: limiterId, apply: applyId, tried: triedId } = smallExampleIds;
+const address = '203.0.113.10/32';
+const at = '2026-01-31T12:00:00.000Z';
+const later = '2026-01-31T12:00:01.000Z';
+
+const words = {
+  destination: address,
+  source: '198.51.100.0/24',
+  action: 'deny',
+  protocol: 6,
+  order: 100,
+  note: 'No SSH from there',
+  destination_port: { match_type: 'eq', match_value: [22] },
+} as const;
+const rule = {
+  id: ruleId,
+  ...words,
+  disabled: false,
+  src_port_type: null,
+  dst_port_type: 'eq',
+  source_port: null,
+  matches: [],
+  matched_packets: 1_204,
+  counters: { packets: 1_204, bytes: 72_240, dropped_packets: 0, dropped_bytes: 0 },
+  group_id: 0,
+  rate_limiter_id: 0,
+  expires_at: null,
+  enforced: { active: true, generation: 1_769_860_800_000, since: later, error: null },
+  created_at: at,
+  last_rule_update: at,
+  updated_at: at,
+};
+const group = {
+  id: groupId,
+  preset: 'block-ssh',
+  destination: address,
+  note: null,
+  ips: ['198.51.100.7/32'],
+  dated: null,
+  created_at: at,
+  updated_at: at,
+};
+const ofGroup = { ...rule, id: smallExampleIds.ruleOfGroup, source: null, note: null, group_id: groupId };
+const limiter = {
+  id: limiterId,
+  name: 'Web',
+  packets_per_second: 5_000,
+  bits_per_second: null,
+  per: 'source',
+  burst: 1_000,
+  action: 'drop',
+  created_at: at,
+  updated_at: at,
+};
+const preset = {
+  name: 'block-ssh',
+  title: 'No SSH from outside',
+  description: 'Drops TCP to port 22, but from the addresses in `ips`.',
+  ips: 'May reach SSH all the same',
+  dated: null,
+  sources: null,
+  rules: { ipv4: 1, ipv6: 1 },
+};
+const sensitivity = {
+  address,
+  level: 'medium',
+  mode: 'monitor',
+  mitigation: 'auto',
+  thresholds: {},
+};
+const apply = {
+  id: applyId,
+  state: 'trying',
+  destinations: [address],
+  rule_ids: [triedId],
+  confirm_until: '2026-01-31T12:01:00.000Z',
+  enforced: { active: true, generation: 1_769_860_800_000, since: later, error: null },
+  created_at: at,
+  ended_at: null,
+};
+const attackId = 4503599627370951;
+const attack = {
+  attack_id: String(attackId),
+  dest: address,
+  status: 'end',
+  start_time: '2026-01-31 12:00:00',
+  event_time: '2026-01-31 12:05:00',
+  duration: 300,
+  mbps: 480,
+  pps: 50_000,
+  volume: 18_000,
+  description: 'DNS reflection',
+  kind: 'reflection',
+  counters: { packets: 15_000_000, bytes: 18_000_000_000 },
+  started_at: at,
+  updated_at: '2026-01-31T12:05:00.000Z',
+  ended_at: '2026-01-31T12:05:00.000Z',
+};
+const params = { id: ruleId };
+const warnings: never[] = [];
+const none = { data: {}, beside: { warnings } };
+
+export const examples = {
+  getShieldToken: { body: { key: 'inn_…' }, data: { token: 'inn_…' } },
+  listShieldIps: {
+    data: {
+      ips: [
+        {
+          service_id: exampleIds.service,
+          address,
+          dns_name: 'web1.example.com',
+          family: { value: 4 },
+          unmatched: 'permit',
+          shield: { enabled: true, under_attack: false },
+        },
+      ],
+      count: 1,
+      pages: 1,
+    },
+  },
+  updateShieldIp: { body: { address, dns_name: 'shield.example.com' }, data: {} },
+  listShieldRules: {
+    query: { page: 0, limit: 25 },
+    data: { limit: 25, total: 1, page: 0, pages: 1, rules: [rule] },
+  },
+  createShieldRule: { body: words, data: { rule_id: ruleId }, beside: { warnings } },
+  getShieldRule: { params, data: { rule } },
+  updateShieldRule: { params, body: { order: 90 }, ...none },
+  enableShieldRule: { params, ...none },
+  enableShieldRuleByPost: { params, ...none },
+  disableShieldRule: { params, ...none },
+  disableShieldRuleByPost: { params, ...none },
+  deleteShieldRule: { params, data: {} },
+  getShieldGroup: { params: { id: groupId }, data: { group, rules: [ofGroup] } },
+  deleteShieldGroup: { params: { id: groupId }, data: {} },
+  listShieldPresets: { data: { presets: [preset] } },
+  createShieldGroup: {
+    body: { destination: address, preset: 'block-ssh', ips: ['198.51.100.7'] },
+    data: { group_id: groupId, rule_ids: [smallExampleIds.ruleOfGroup] },
+    beside: { warnings },
+  },
+  applyShieldRules: {
+    body: { rules: [words], confirm_within_s: 60 },
+    data: { apply_id: applyId, confirm_until: apply.confirm_until, rule_ids: [triedId] },
+    beside: { warnings },
+  },
+  getShieldApply: { params: { id: applyId }, data: { apply } },
+  confirmShieldApply: {
+    params: { id: applyId },
+    data: { apply: { ...apply, state: 'confirmed', ended_at: '2026-01-31T12:00:30.000Z' } },
+  },
+  cancelShieldApply: {
+    params: { id: applyId },
+    data: { apply: { ...apply, state: 'cancelled', ended_at: '2026-01-31T12:00:30.000Z' } },
+  },
+  explainPacket: {
+    body: { source: '198.51.100.9', destination: address, protocol: 6, destination_port: 22 },
+    data: {
+      action: 'deny',
+      rule_id: ruleId,
+      limited: false,
+      in_force: true,
+      way: [{ rule_id: ruleId, action: 'deny', matches: true, unmet: [] }],
+    },
+  },
+  listRateLimiters: {
+    data: { rate_limiters: [limiter], pages: 1, current_page: 1, entries: 1, total: 1, next_cursor: null },
+  },
+  createRateLimiter: {
+    body: { name: 'Web', packets_per_second: 5_000, per: 'source', burst: 1_000 },
+    data: { rate_limiter: limiter },
+  },
+  getRateLimiter: { params: { id: limiterId }, data: { rate_limiter: limiter } },
+  updateRateLimiter: {
+    params: { id: limiterId },
+    body: { burst: 2_000 },
+    data: { rate_limiter: { ...limiter, burst: 2_000 } },
+  },
+  deleteRateLimiter: { params: { id: limiterId }, data: {} },
+  getSensitivity: { params: { ip: '203.0.113.10' }, data: { sensitivity } },
+  updateSensitivity: {
+    params: { ip: '203.0.113.10' },
+    body: { mode: 'enabled' },
+    data: { sensitivity: { ...sensitivity, mode: 'enabled' } },
+  },
+  getShieldTraffic: {
+    query: { ip: '203.0.113.10', unit: 'mbps', time: 2 },
+    data: {
+      interval: 1,
+      traffic: [
+        [1_769_860_800, 12, 0],
+        [1_769_860_860, 14, 480],
+      ],
+    },
+  },
+  listShieldAttacks: { query: { chunk: 0, limit: 25 }, data: { attacks: [attack] } },
+  getShieldAttack: {
+    params: { id: attackId },
+    data: {
+      attack,
+      info: {
+        dport: [],
+        sport: [{ name: '53', type: 'udp', value: 14_900_000 }],
+        plen: [],
+        sip: [],
+        'src-asn': [],
+        'src-country': [],
+      },
+    },
+  },
+} satisfies Record<string, Example>;

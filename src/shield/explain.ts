@@ -1,0 +1,108 @@
+import { judge, type Match, type Packet, type TcpFlag } from '../drivers/edge/index.ts';
+import { fail, type OrganizationContext } from '../platform/index.ts';
+import { findPolicies } from './enforce/addressRows.ts';
+import { readPolicies } from './enforce/apply.ts';
+import { policyOf } from './enforce/toEdge.ts';
+import { requireOneAddress, requireOwnAddresses } from './owned.ts';
+import { addressOf, readPrefix, sizeOf } from './prefix.ts';
+
+/** A packet as somebody asks about it; what is left out is as it mostly is. */
+export interface Asked {
+  source: string;
+  destination: string;
+  protocol: number;
+  source_port?: number | null | undefined;
+  destination_port?: number | null | undefined;
+  flags?: readonly TcpFlag[] | null | undefined;
+  dscp?: number | null | undefined;
+  ecn?: number | null | undefined;
+  ttl?: number | null | undefined;
+  length?: number | null | undefined;
+  fragment?: boolean | null | undefined;
+}
+
+/** What of a rule a packet does not meet, in the words of the API. */
+const wordsOf = {
+  sources: 'source',
+  destination: 'destination',
+  protocols: 'protocol',
+  sourcePorts: 'source_port',
+  destinationPorts: 'destination_port',
+  flags: 'flags',
+  dscp: 'dscp',
+  ecn: 'ecn',
+  ttl: 'ttl',
+  lengths: 'length',
+  fragment: 'fragments',
+} as const satisfies Record<keyof Match, string>;
+
+/** Which rule decides about a packet to one of the caller's addresses, and why those before it do not. */
+export async function explainPacket(ctx: OrganizationContext, asked: Asked) {
+  const [own] = await requireOwnAddresses(
+    ctx,
+    requireOneAddress(asked.destination, 'destination'),
+    'destination',
+  );
+  const address = own?.address ?? '';
+  const packet = packetOf(asked, address);
+  const rows = await findPolicies(ctx, [address]);
+  const { policies } = await readPolicies(ctx, rows);
+  const policy = policies[0] ?? policyOf(address, 0, 'permit', [], new Map());
+  const { action, rule } = judge(policy, packet);
+  const last = rule === null ? policy.rules.length : policy.rules.indexOf(rule) + 1;
+  return {
+    action,
+    rule_id: rule?.id ?? null,
+    // What comes above the rate is dropped, which no single packet shows.
+    limited: (rule?.limit ?? null) !== null,
+    in_force: rows.every(({ in_force, generation }) => in_force === generation),
+    way: policy.rules.slice(0, last).map(({ id, action: wanted, match }) => {
+      const unmet = unmetBy(match, packet);
+      return { rule_id: id, action: wanted, matches: unmet.length === 0, unmet };
+    }),
+  };
+}
+
+function unmetBy(match: Match, packet: Packet): string[] {
+  return (Object.keys(match) as (keyof Match)[])
+    .filter((part) => {
+      const alone = { id: 1, action: 'permit' as const, match: { [part]: match[part] }, limit: null };
+      return judge({ rules: [alone], unmatched: 'deny' }, packet).rule === null;
+    })
+    .map((part) => wordsOf[part]);
+}
+
+const icmp = 1;
+const icmp6 = 58;
+
+function packetOf(asked: Asked, destination: string): Packet {
+  const source = readPrefix(asked.source.trim());
+  if (typeof source === 'string' || sizeOf(source) > 1n)
+    throw refuse('source', typeof source === 'string' ? source : 'must be one address, not a network');
+  const isIpv6 = destination.includes(':');
+  if ((source.family === 6) !== isIpv6)
+    throw refuse('source', 'must be of the same family as destination: both IPv4, or both IPv6');
+  const protocol = asked.protocol === icmp && isIpv6 ? icmp6 : asked.protocol;
+  const hasPorts = protocol === 6 || protocol === 17;
+  for (const field of ['source_port', 'destination_port'] as const) {
+    if (asked[field] != null && !hasPorts)
+      throw refuse(field, 'is for TCP and UDP (protocol 6 and 17) alone');
+  }
+  if (asked.flags != null && protocol !== 6) throw refuse('flags', 'are those of TCP (protocol 6)');
+  return {
+    ...{ source: addressOf(source), destination, protocol },
+    ports: hasPorts
+      ? { source: asked.source_port ?? 40_000, destination: asked.destination_port ?? 0 }
+      : null,
+    flags: protocol === 6 ? (asked.flags ?? ['syn']) : null,
+    dscp: asked.dscp ?? 0,
+    ecn: asked.ecn ?? 0,
+    ttl: asked.ttl ?? 64,
+    length: asked.length ?? 60,
+    fragment: asked.fragment ?? false,
+  };
+}
+
+function refuse(field: string, message: string) {
+  return fail('invalid_request', { details: [{ field, message }] });
+}

@@ -1,0 +1,31 @@
+/**
+ * Shield: what customers want of the packets to their addresses. Rules, presets and rates stand in the database as they are
+ * wanted; a job has the edge of the machine's node do so, a comparison every minute repairs what differs, and each rule shows
+ * what is in force beside what is wanted. What is sent to each address is read once a second, and what is an attack is written down
+ * and told of. An address that is given back takes nothing along to whoever has it next.
+ */
+import './errors.ts';
+import './permissions.ts';
+
+import type { AnySaga, PeriodicJob } from '../platform/index.ts';
+import { forgettingTraffic } from './analytics/forget.ts';
+import { applyPolicies } from './enforce/apply.ts';
+import { confirmTrial, takeBackTrial, tryOut } from './enforce/trials.ts';
+import { expireRules } from './rules/expire.ts';
+
+export { forgetShield } from './addresses/giveBack.ts';
+export { shieldMover } from './addresses/move.ts';
+export { readShieldOf, type ShieldState } from './addresses/protectedNow.ts';
+export { shieldConcerns } from './concerns.ts';
+export { createRuleCounter } from './enforce/count.ts';
+export { reconcileEdge } from './enforce/reconcile.ts';
+export { shieldMails } from './mails.ts';
+export { shieldPersonal } from './personal.ts';
+export { shieldRoutes } from './routes.ts';
+export { shield } from './settings.ts';
+export { createWatcher } from './watch/watcher.ts';
+export { readShieldAddress } from './wireAddress.ts';
+
+export const shieldJobs: AnySaga[] = [applyPolicies, tryOut, confirmTrial, takeBackTrial];
+
+export const shieldPeriodicJobs: PeriodicJob[] = [expireRules, forgettingTraffic];

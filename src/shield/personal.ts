@@ -1,0 +1,43 @@
+import { type PersonalRoom, personalTable, statement } from '../platform/index.ts';
+
+const own = { organization: 'organization_id', closing: 'deleted' } as const;
+
+const trafficTables = (['minutes', 'hours'] as const).flatMap((resolution) => {
+  const table = `shield_traffic_${resolution}`;
+  const part = { ...own, hidden: 'a part of a table, with which it is exported' };
+  const parts = Array.from({ length: 8 }, (_, nth) => personalTable(`${table}_${nth}`, part));
+  return [personalTable(table, own), ...parts];
+});
+
+// In this order: rules name groups and limiters. What edges hold went with the services, which ended before.
+const forgets = [
+  'shield_rules',
+  'shield_groups',
+  'shield_limiters',
+  'shield_applies',
+  'shield_addresses',
+  'shield_attacks',
+  'shield_traffic_minutes',
+  'shield_traffic_hours',
+].map((table) =>
+  statement<never, { organizationIds: number[] }>(
+    `shield.forget_${table}`,
+    `delete from ${table} where organization_id = any(:organizationIds::bigint[])`,
+  ),
+);
+
+/** What organizations want of the packets to their addresses. */
+export const shieldPersonal: PersonalRoom = {
+  tables: [
+    personalTable('shield_addresses', own),
+    personalTable('shield_applies', own),
+    ...trafficTables,
+    personalTable('shield_attacks', { ...own, without: ['counted'] }),
+    personalTable('shield_groups', own),
+    personalTable('shield_limiters', own),
+    personalTable('shield_rules', own),
+  ],
+  async forget(tx, { organizationIds }) {
+    for (const forget of forgets) await tx.db.run(forget, { organizationIds: [...organizationIds] });
+  },
+};

@@ -1,0 +1,91 @@
+import { type Context, statement } from '../../platform/index.ts';
+import type { AddressRow } from '../enforce/addressRows.ts';
+import { addressColumns } from '../enforce/addressRows.ts';
+import { within31Bits } from '../ids.ts';
+import { addressOf, prefixFrom, sizeOf } from '../prefix.ts';
+import { adviceOn } from './advice.ts';
+import { isAbout, isActive, type RuleRow } from './rows.ts';
+
+interface Counted {
+  rule_id: number;
+  packets: number;
+  bytes: number;
+  dropped_packets: number;
+  dropped_bytes: number;
+}
+
+const countsOf = statement<Counted, { ids: number[] }>(
+  'shield.countsOfRules',
+  `select rule_id, sum(packets)::bigint as packets, sum(bytes)::bigint as bytes,
+     sum(dropped_packets)::bigint as dropped_packets, sum(dropped_bytes)::bigint as dropped_bytes
+   from shield_counts where rule_id = any(:ids::int[]) group by rule_id`,
+);
+const statesOf = statement<AddressRow, { organizationId: number; addresses: string[]; wide: string[] }>(
+  'shield.statesOfRules',
+  `select ${addressColumns} from shield_addresses t where t.address = any(:addresses::inet[])
+     and t.organization_id = :organizationId
+   union all
+   select ${addressColumns} from shield_addresses t
+   where cardinality(:wide::cidr[]) > 0 and t.organization_id = :organizationId and t.address <<= any(:wide::cidr[])
+     and not t.address = any(:addresses::inet[])`,
+);
+
+/** Rules as their organization sees them. */
+export async function viewRules(ctx: Context, organizationId: number, rows: readonly RuleRow[]) {
+  if (rows.length === 0) return [];
+  const counts = await ctx.db.many(countsOf, { ids: rows.map(({ id }) => id) });
+  const byRule = new Map(counts.map((count) => [count.rule_id, count]));
+  const destinations = [...new Set(rows.map(({ destination }) => destination))].map(prefixFrom);
+  const states = await ctx.db.many(statesOf, {
+    organizationId,
+    addresses: destinations.filter((each) => sizeOf(each) === 1n).map(addressOf),
+    wide: destinations.filter((each) => sizeOf(each) > 1n).map(({ text }) => text),
+  });
+  const now = ctx.clock.now();
+  return rows.map((row) => view(row, byRule.get(row.id), states, now));
+}
+
+function view(row: RuleRow, counted: Counted | undefined, states: readonly AddressRow[], now: Date) {
+  const { id, destination, source, action, protocol, note, matches } = row;
+  const counters = {
+    packets: counted?.packets ?? 0,
+    bytes: counted?.bytes ?? 0,
+    dropped_packets: counted?.dropped_packets ?? 0,
+    dropped_bytes: counted?.dropped_bytes ?? 0,
+  };
+  return {
+    ...{ id, destination, source, action, protocol, order: row.rank, note, matches },
+    disabled: !isActive(row, now),
+    src_port_type: row.source_port?.match_type ?? null,
+    dst_port_type: row.destination_port?.match_type ?? null,
+    source_port: row.source_port,
+    destination_port: row.destination_port,
+    matched_packets: within31Bits(counters.packets),
+    counters,
+    group_id: row.group_id ?? 0,
+    rate_limiter_id: row.limiter_id ?? 0,
+    expires_at: row.expires_at,
+    enforced: enforcedOf(row, states, now),
+    created_at: row.created_at,
+    last_rule_update: row.updated_at,
+    updated_at: row.updated_at,
+  };
+}
+
+/** What the edge does about a rule: all of its addresses together. */
+function enforcedOf(row: RuleRow, states: readonly AddressRow[], now: Date) {
+  const own = states.filter(({ address }) => isAbout(row, address));
+  const isSettled =
+    row.enforced_generation === row.generation &&
+    own.every(({ in_force }) => in_force !== null && in_force >= row.generation);
+  // While a rule that was switched off is not taken away yet, it filters on.
+  const active = isActive(row, now) ? isSettled && row.enforced_active : row.enforced_active;
+  const isDone = isSettled && row.enforced_active === isActive(row, now);
+  const failed = own.find(({ error }) => error !== null);
+  return {
+    active,
+    generation: row.enforced_generation,
+    since: row.enforced_since,
+    error: isDone || failed === undefined ? null : adviceOn(failed.error ?? ''),
+  };
+}

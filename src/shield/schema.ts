@@ -1,0 +1,549 @@
+import { type TSchema, Type } from 'typebox';
+import {
+  Choice,
+  Day,
+  Id,
+  ListQuery,
+  line,
+  lineOrBlank,
+  listOf,
+  Nullable,
+  named,
+  SortBy,
+  Strict,
+  shownAs,
+  Timestamp,
+} from '../platform/http/index.ts';
+import { kinds, levels, mitigations, modes } from './addresses/sensitivity.ts';
+import { flagNames, largestPort, matchTypes, numberFields, protocols } from './rules/match.ts';
+
+/** Ids of Shield fit in 31 bits. */
+const SmallId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, examples: [1_873_920_411] });
+export const SmallIdParams = Strict({ id: SmallId });
+
+const Network = line(64, {
+  description: 'A network of your addresses, or one address, with or without its length',
+  examples: ['203.0.113.10/32'],
+});
+const Source = lineOrBlank(64, { minLength: 0, examples: ['198.51.100.0/24'] });
+const Action = named('ShieldAction', Choice(['permit', 'deny']));
+const Protocol = Type.Unsafe<(typeof protocols)[number]>({
+  type: 'integer',
+  enum: [...protocols],
+  description: '1 ICMP (of IPv6: ICMPv6), 4 IP in IP, 6 TCP, 17 UDP, 47 GRE, 50 ESP',
+});
+const Order = Type.Integer({
+  minimum: 0,
+  maximum: 10_000,
+  description: 'The lowest first, and of the same the older one; the first rule that matches decides',
+});
+const Note = Type.String({ maxLength: 200, description: 'For people; one line without quotes and braces' });
+const MatchType = named('ShieldMatchType', Choice(matchTypes));
+const Moment = Type.String({
+  pattern: '^([1-9]\\d{3}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,3})?Z)?$',
+  'x-message': 'must be a moment in UTC, such as 2026-01-31T12:00:00Z',
+  examples: ['2036-01-31T12:00:00Z'],
+});
+
+const span = (largest: number) =>
+  Type.Object({
+    start: Type.Integer({ minimum: 0, maximum: largest }),
+    end: Type.Integer({ minimum: 0, maximum: largest }),
+  });
+const Port = named(
+  'ShieldPort',
+  Type.Object({
+    match_type: MatchType,
+    match_value: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 0, maximum: largestPort }), {
+        description: 'Ports; with gt and lt one. Not with range',
+      }),
+    ),
+    range: Type.Optional(span(largestPort)),
+  }),
+  'Which ports',
+);
+const OtherMatch = named(
+  'ShieldMatch',
+  Type.Object({
+    match: Choice([...flagNames, 'fragments', ...Object.keys(numberFields)] as const),
+    match_type: MatchType,
+    match_value: Type.Optional(
+      Type.Unsafe<number | boolean>({
+        type: ['integer', 'boolean'],
+        description: 'true or false of a flag and of fragments, else a number',
+      }),
+    ),
+    range: Type.Optional(span(255)),
+  }),
+  'What else has to be so of a packet',
+);
+/** Clients send these as texts that hold JSON, too; the room reads them. */
+const Anything = Type.Unknown();
+const sentPort = Type.Optional(shownAs(Nullable(Port), Anything));
+const sentMatches = Type.Optional(shownAs(Nullable(Type.Array(OtherMatch)), Anything));
+
+const optional = {
+  source: Type.Optional(Nullable(Source)),
+  note: Type.Optional(Nullable(Note)),
+  source_port: sentPort,
+  destination_port: sentPort,
+  matches: sentMatches,
+  rate_limiter_id: Type.Optional(
+    Nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 2_147_483_647,
+        description: 'Of a rule that permits: what comes above the rate is dropped',
+      }),
+    ),
+  ),
+  expires_at: Type.Optional(Nullable(Moment)),
+};
+const words = { destination: Network, action: Action, protocol: Protocol, order: Order, ...optional };
+
+export const RuleWords = named('ShieldRuleWords', Strict(words), 'What a rule says');
+export const NewRule = named(
+  'NewShieldRule',
+  Strict({
+    ...words,
+    id: Type.Optional(
+      Nullable({ ...SmallId, description: 'Replaces this rule, which keeps its id and its counters' }),
+    ),
+  }),
+);
+export const RuleChange = named(
+  'ShieldRuleChange',
+  Strict({
+    ...optional,
+    destination: Type.Optional(Nullable(Network)),
+    action: Type.Optional(Nullable(Action)),
+    protocol: Type.Optional(Nullable(Protocol)),
+    order: Type.Optional(Nullable(Order)),
+  }),
+);
+
+const Enforced = named(
+  'ShieldEnforced',
+  Type.Object({
+    active: Type.Boolean({ description: 'Whether it filters at this moment as it stands here' }),
+    generation: Nullable(
+      Type.Integer({ description: 'Which version of it the edge has; null: none yet', format: 'int64' }),
+    ),
+    since: Nullable(Timestamp),
+    error: Nullable(Type.String({ description: 'Why what is wanted is not in force' })),
+  }),
+  'What the edge does about it',
+);
+const Counters = named(
+  'ShieldCounters',
+  Type.Object({
+    packets: Type.Integer({ format: 'int64' }),
+    bytes: Type.Integer({ format: 'int64' }),
+    dropped_packets: Type.Integer({ format: 'int64', description: 'Of them: above the rate of its limiter' }),
+    dropped_bytes: Type.Integer({ format: 'int64' }),
+  }),
+  'Packets that it decided about, over all that it ever said; read every few seconds',
+);
+const Rule = named(
+  'ShieldRule',
+  Type.Object({
+    id: SmallId,
+    destination: Network,
+    source: Nullable(Source),
+    action: Action,
+    protocol: Protocol,
+    order: Order,
+    note: Nullable(Type.String()),
+    disabled: Type.Boolean(),
+    src_port_type: Nullable(Choice(matchTypes)),
+    dst_port_type: Nullable(Choice(matchTypes)),
+    source_port: Type.Unsafe<unknown>(Nullable(Port) as TSchema),
+    destination_port: Type.Unsafe<unknown>(Nullable(Port) as TSchema),
+    matches: Type.Unsafe<unknown[]>(Type.Array(OtherMatch)),
+    matched_packets: Type.Integer({
+      minimum: 0,
+      maximum: 2_147_483_647,
+      description: 'Stops at 2147483647; `counters` does not',
+    }),
+    counters: Counters,
+    group_id: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: in no group' }),
+    rate_limiter_id: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: none' }),
+    expires_at: Nullable(Timestamp),
+    enforced: Enforced,
+    created_at: Timestamp,
+    last_rule_update: Timestamp,
+    updated_at: Timestamp,
+  }),
+  'A rule for packets to your addresses',
+);
+
+const Warning = named(
+  'ShieldWarning',
+  Type.Object({
+    code: Choice(['never_matches', 'drops_answers', 'shuts_out_caller']),
+    message: Type.String(),
+    address: Type.String({ examples: ['203.0.113.10/32'] }),
+    rule_id: Nullable(SmallId),
+    shadowed_by: Nullable(SmallId),
+  }),
+  'What may surprise about rules that were taken all the same',
+);
+/** Stands beside `data`. */
+export const warned = { warnings: Type.Array(Warning) };
+
+export const PageQuery = Strict({
+  page: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Counts from zero' }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
+  filter: Type.Optional(
+    Type.String({ maxLength: 200, description: 'A part of an address, a name, an action or a note' }),
+  ),
+});
+export const RuleList = named(
+  'ShieldRuleList',
+  Type.Object({
+    limit: Type.Integer(),
+    total: Type.Integer({ description: 'With a filter counted up to 10,000' }),
+    page: Type.Integer({ description: 'Counts from zero' }),
+    pages: Type.Integer(),
+    rules: Type.Array(Rule),
+  }),
+);
+export const RuleData = Type.Object({ rule: Rule });
+export const RuleMade = Type.Object({ rule_id: SmallId });
+
+const Ip = named(
+  'ShieldIp',
+  Type.Object({
+    address: Type.String({ examples: ['203.0.113.10/32'] }),
+    dns_name: Nullable(Type.String()),
+    family: Type.Object({ value: Type.Integer({ enum: [4, 6] }) }),
+    service_id: Id,
+    unmatched: Action,
+    shield: Type.Object({ enabled: Type.Boolean(), under_attack: Type.Boolean() }),
+  }),
+  'An address of yours',
+);
+export const IpList = named(
+  'ShieldIpList',
+  Type.Object({ ips: Type.Array(Ip), count: Type.Integer(), pages: Type.Integer() }),
+);
+export const IpChange = named(
+  'ShieldIpChange',
+  Strict({
+    address: line(64, { examples: ['203.0.113.10/32'] }),
+    dns_name: Type.Optional(
+      Nullable(lineOrBlank(253, { minLength: 0, description: 'Its name in reverse DNS' })),
+    ),
+    unmatched: Type.Optional(Nullable(Action)),
+  }),
+);
+
+const Group = named(
+  'ShieldGroup',
+  Type.Object({
+    id: SmallId,
+    preset: Type.String(),
+    destination: Network,
+    note: Nullable(Type.String()),
+    ips: Type.Array(Type.String()),
+    dated: Nullable({ ...Day, description: 'Of which day the list is that it was made from' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+  'Rules that a preset made',
+);
+export const GroupData = Type.Object({ group: Group, rules: Type.Array(Rule) });
+
+const Preset = named(
+  'ShieldPreset',
+  Type.Object({
+    name: Type.String({ examples: ['block-ssh'] }),
+    title: Type.String(),
+    description: Type.String(),
+    ips: Nullable(Type.String({ description: 'What `ips` are; null: it takes none' })),
+    dated: Nullable(Day),
+    sources: Nullable(Type.String({ description: 'Where its list of addresses or ports is from' })),
+    rules: Type.Object(
+      { ipv4: Type.Integer(), ipv6: Type.Integer() },
+      { description: 'How many it makes without `ips`' },
+    ),
+  }),
+  'Rules that are made together',
+);
+export const PresetList = Type.Object({ presets: Type.Array(Preset) });
+export const NewGroup = named(
+  'NewShieldGroup',
+  Strict({
+    destination: Network,
+    preset: line(100, { examples: ['block-ssh'] }),
+    note: Type.Optional(Nullable(Note)),
+    ips: Type.Optional(Nullable(Type.Array(Source, { maxItems: 50 }))),
+    id: Type.Optional(Nullable({ ...SmallId, description: 'Makes this group anew' })),
+  }),
+);
+export const GroupMade = Type.Object({ group_id: SmallId, rule_ids: Type.Array(SmallId) });
+
+const limiter = {
+  name: line(100, { examples: ['Web'] }),
+  packets_per_second: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+  bits_per_second: Type.Integer({ minimum: 8, maximum: 10_000_000_000_000 }),
+  per: Choice(['rule', 'source', 'destination'], {
+    description: 'What has the rate for itself: the rule at each address, each source, each address',
+  }),
+  burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Packets that may come at once' }),
+};
+const Limiter = named(
+  'ShieldRateLimiter',
+  Type.Object({
+    id: SmallId,
+    name: limiter.name,
+    packets_per_second: Nullable(limiter.packets_per_second),
+    bits_per_second: Nullable(limiter.bits_per_second),
+    per: limiter.per,
+    burst: limiter.burst,
+    action: Choice(['drop']),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+  'A rate that rules hold packets to',
+);
+export const LimiterQuery = ListQuery({ sort: SortBy(['name'], 'name') });
+export const LimiterList = named('ShieldRateLimiterList', listOf('rate_limiters', Limiter));
+export const LimiterData = Type.Object({ rate_limiter: Limiter });
+export const NewLimiter = named(
+  'NewShieldRateLimiter',
+  Strict({
+    name: limiter.name,
+    packets_per_second: Type.Optional(Nullable(limiter.packets_per_second)),
+    bits_per_second: Type.Optional(Nullable(limiter.bits_per_second)),
+    per: limiter.per,
+    burst: limiter.burst,
+    action: Type.Optional(Choice(['drop'])),
+  }),
+);
+export const LimiterChange = named(
+  'ShieldRateLimiterChange',
+  Strict({
+    name: Type.Optional(limiter.name),
+    packets_per_second: Type.Optional(Nullable(limiter.packets_per_second)),
+    bits_per_second: Type.Optional(Nullable(limiter.bits_per_second)),
+    per: Type.Optional(limiter.per),
+    burst: Type.Optional(limiter.burst),
+    action: Type.Optional(Choice(['drop'])),
+  }),
+);
+
+export const IpParams = Strict({
+  ip: Type.String({ minLength: 1, maxLength: 64, examples: ['203.0.113.10'] }),
+});
+const rate = Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })));
+const thresholds = (empty: (schema: TSchema) => TSchema) =>
+  Object.fromEntries(kinds.map((kind) => [kind, Type.Optional(empty(Strict({ pps: rate, mbps: rate })))]));
+type Thresholds = {
+  [Kind in (typeof kinds)[number]]?:
+    | { pps?: number | null | undefined; mbps?: number | null | undefined }
+    | null
+    | undefined;
+};
+const Level = Choice(levels);
+const Mode = Choice(modes, { description: 'monitor: attacks are told of, and nothing is done about them' });
+const Mitigation = Choice(mitigations, {
+  description: 'permanent: what is done against attacks stays in place',
+});
+const Sensitivity = named(
+  'ShieldSensitivity',
+  Type.Object({
+    address: Type.String({ examples: ['203.0.113.10/32'] }),
+    level: Level,
+    mode: Mode,
+    mitigation: Mitigation,
+    thresholds: Type.Unsafe<Thresholds>(
+      Type.Object(
+        thresholds((schema) => schema),
+        { description: 'Your own, by kind; the others go by the level' },
+      ),
+    ),
+  }),
+  'From where on traffic to an address is an attack, and what is done about it',
+);
+export const SensitivityData = Type.Object({ sensitivity: Sensitivity });
+export const SensitivityChange = named(
+  'ShieldSensitivityChange',
+  Strict({
+    level: Type.Optional(Nullable(Level)),
+    mode: Type.Optional(Nullable(Mode)),
+    mitigation: Type.Optional(Nullable(Mitigation)),
+    thresholds: Type.Optional(Nullable(Type.Unsafe<Thresholds>(Strict(thresholds(Nullable))))),
+  }),
+);
+
+const applied = named(
+  'ShieldApplyRule',
+  Strict({
+    ...words,
+    id: Type.Optional(
+      Nullable({ ...SmallId, description: 'A rule of these addresses that stays, with its counters' }),
+    ),
+  }),
+);
+export const NewApply = named(
+  'NewShieldApply',
+  Strict({
+    rules: Type.Array(applied, {
+      maxItems: 1_000,
+      description: 'All rules that these addresses are to have',
+    }),
+    destinations: Type.Optional(
+      Nullable(
+        Type.Array(Network, {
+          maxItems: 256,
+          description: 'Addresses that are to have no others, also where none of the rules is for them',
+        }),
+      ),
+    ),
+    confirm_within_s: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 10,
+          maximum: 3_600,
+          description: 'Takes them back by itself unless they are confirmed in so many seconds',
+        }),
+      ),
+    ),
+    force: Type.Optional(
+      Type.Boolean({ description: 'Also when they shut out the address that you come from' }),
+    ),
+  }),
+);
+export const ApplyMade = Type.Object({
+  apply_id: SmallId,
+  confirm_until: Nullable(Timestamp),
+  rule_ids: Type.Array(SmallId, { description: 'In the order of the request' }),
+});
+const Apply = named(
+  'ShieldApply',
+  Type.Object({
+    id: SmallId,
+    state: Choice(['applied', 'trying', 'confirmed', 'cancelled', 'superseded', 'over'], {
+      description: 'over: nobody confirmed it in time; superseded: a later change took its place',
+    }),
+    destinations: Type.Array(Type.String()),
+    rule_ids: Type.Array(SmallId),
+    confirm_until: Nullable(Timestamp),
+    enforced: Nullable(Enforced),
+    created_at: Timestamp,
+    ended_at: Nullable(Timestamp),
+  }),
+  'Rules that were put in force as one',
+);
+export const ApplyData = Type.Object({ apply: Apply });
+
+const Asked = line(64, { examples: ['203.0.113.10'] });
+const port = Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: largestPort })));
+const upTo = (maximum: number) => Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum })));
+export const Explain = named(
+  'ShieldExplain',
+  Strict({
+    source: { ...Asked, examples: ['198.51.100.9'] },
+    destination: Asked,
+    protocol: Type.Integer({ minimum: 0, maximum: 255 }),
+    source_port: port,
+    destination_port: port,
+    flags: Type.Optional(
+      Nullable(Type.Array(Choice(flagNames), { maxItems: 6, description: 'syn, when absent' })),
+    ),
+    dscp: upTo(63),
+    ecn: upTo(3),
+    ttl: upTo(255),
+    length: upTo(65_575),
+    fragment: Type.Optional(Nullable(Type.Boolean())),
+  }),
+  'A packet to one of your addresses',
+);
+export const Explained = Type.Object({
+  action: Action,
+  rule_id: Nullable({ ...SmallId, description: 'Null: no rule matches it' }),
+  limited: Type.Boolean({ description: 'Whether the rule has a rate: packets above it are dropped' }),
+  in_force: Type.Boolean({ description: 'Whether the edge has these rules as they stand' }),
+  way: Type.Array(
+    Type.Object({
+      rule_id: SmallId,
+      action: Action,
+      matches: Type.Boolean(),
+      unmet: Type.Array(Type.String(), { description: 'What of the rule is not so of the packet' }),
+    }),
+    { description: 'Each rule that was looked at, in order' },
+  ),
+});
+
+const Small = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
+const PlainMoment = Type.String({ examples: ['2026-01-31 12:00:00'], description: 'In UTC' });
+const Attack = named(
+  'ShieldAttack',
+  Type.Object({
+    attack_id: Type.String({ examples: ['4503599627370801'] }),
+    dest: Type.String({ examples: ['203.0.113.10/32'] }),
+    status: Choice(['start', 'ongoing', 'end'], {
+      description:
+        'start for the first minute, then ongoing for one at least, also where it is over already: see ended_at',
+    }),
+    start_time: PlainMoment,
+    event_time: { ...PlainMoment, description: 'When it ended, or was looked at last, in UTC' },
+    duration: { ...Small, description: 'Seconds' },
+    mbps: { ...Small, description: 'At most, in a second' },
+    pps: { ...Small, description: 'At most, in a second' },
+    volume: { ...Small, description: 'Megabytes' },
+    description: Type.String({ examples: ['DNS reflection'] }),
+    kind: Choice(kinds),
+    counters: Type.Object(
+      { packets: Type.Integer({ format: 'int64' }), bytes: Type.Integer({ format: 'int64' }) },
+      { description: 'All that came to the address meanwhile, before any rule' },
+    ),
+    started_at: Timestamp,
+    updated_at: Timestamp,
+    ended_at: Type.String({ description: 'Empty while it goes on', examples: ['2026-01-31T12:05:00.000Z'] }),
+  }),
+  'Traffic to an address of yours that is far more than usual',
+);
+export const AttackQuery = Strict({
+  chunk: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Counts from zero' }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
+  filter: Type.Optional(Type.String({ maxLength: 200, description: 'A part of an address, or a kind' })),
+});
+export const AttackList = named('ShieldAttackList', Type.Object({ attacks: Type.Array(Attack) }));
+const Tops = Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Small }), {
+  description: 'Packets by name, the most frequent first',
+});
+export const AttackData = Type.Object({
+  attack: Attack,
+  info: Type.Object({
+    dport: Tops,
+    sport: Tops,
+    plen: Tops,
+    sip: Tops,
+    'src-asn': Tops,
+    'src-country': Tops,
+  }),
+});
+
+export const TrafficQuery = Strict({
+  ip: line(64, { examples: ['203.0.113.10'] }),
+  unit: Choice(['mbps', 'pps'], { default: 'mbps' }),
+  time: Type.Integer({
+    minimum: 1,
+    maximum: 527_040,
+    default: 60,
+    description: 'So many minutes until now; how wide a row is goes by it',
+  }),
+});
+export const TrafficData = Type.Object({
+  interval: Type.Integer({ description: 'How wide a row is, in minutes' }),
+  traffic: Type.Array(Type.Array(Type.Integer({ format: 'int64' }), { minItems: 3, maxItems: 3 }), {
+    description:
+      'Unix seconds at the beginning of the row, allowed and dropped, oldest first: means of whole numbers in a second',
+  }),
+});
+
+export const KeyForToken = named('ShieldKey', Strict({ key: line(512) }));
+export const Token = Type.Object({ token: Type.String({ description: 'For the header `token`' }) });

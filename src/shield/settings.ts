@@ -1,0 +1,31 @@
+import { Type } from 'typebox';
+import { Strict } from '../platform/http/index.ts';
+import { settings } from '../settings/index.ts';
+import { mostDays } from './analytics/parts.ts';
+
+/** How much one customer may ask of the edge, and how long is kept what it has counted. */
+export const shield = settings({
+  name: 'shield',
+  about: 'What customers may have of Shield.',
+  shape: Strict({
+    active_rules: Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      description:
+        'How many active rules an address may have; five times as many with those that are switched off',
+    }),
+    traffic_minutes_days: Type.Integer({
+      minimum: 1,
+      maximum: mostDays.minutes,
+      description:
+        'How many days the traffic of each address is kept by minutes at least; a week more at most',
+    }),
+    traffic_hours_days: Type.Integer({
+      minimum: 1,
+      maximum: mostDays.hours,
+      description: 'How many days it is kept by hours at least; 92 more at most',
+    }),
+  }),
+  defaults: { active_rules: 200, traffic_minutes_days: 31, traffic_hours_days: 366 },
+  example: { active_rules: 200, traffic_minutes_days: 31, traffic_hours_days: 366 },
+});

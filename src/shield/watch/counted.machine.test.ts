@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nftablesEdge, type Packet } from '../../drivers/edge/index.ts';
+import { type EdgeNetwork, edgeNetwork } from '../../drivers/edge/suite/network.testbed.ts';
+import { type Attack, follow, isAttack } from './detect.ts';
+import { limitsOf } from './limits.ts';
+import { countedOf, nothingSeen, seenSince } from './seen.ts';
+import { nameOfAttack } from './words.ts';
+
+const address = '10.100.9.9';
+const datagram = (source: number, length: number): Packet => ({
+  ...{ source: '198.18.2.5', destination: address, protocol: 17, ports: { source, destination: 9_999 } },
+  ...{ flags: null, dscp: 0, ecn: 0, ttl: 64, length, fragment: false },
+});
+
+describe('packets on this host', { timeout: 120_000 }, () => {
+  let network: EdgeNetwork;
+  beforeAll(async () => {
+    network = await edgeNetwork();
+  });
+  afterAll(() => network?.close());
+
+  it.each([
+    ['UDP flood', datagram(40_000, 200)],
+    ['NTP reflection', datagram(123, 468)],
+  ])('that are a %s are called so within three seconds of the first', async (name, packet) => {
+    const edge = nftablesEdge({ bridged: false, inside: network.inside });
+    await edge.replace([{ destination: address, generation: 0, rules: [], unmatched: 'permit' }]);
+    // What one process can send here on a busy day is above a quarter of what is usual.
+    const limits = limitsOf('high', { udp: { pps: 1_000 }, reflection: { pps: 1_000 } });
+    let counted = countedOf(await edge.readTraffic());
+    let readAt = Date.now();
+    const began = Date.now();
+    const sending = network.flood([packet], 5);
+    let attack: Attack | null = null;
+    while (attack === null || !isAttack(attack)) {
+      if (Date.now() - began > 20_000) throw new Error('nobody noticed');
+      await sleep(1_000 - ((Date.now() - began) % 1_000));
+      const now = countedOf(await edge.readTraffic());
+      const at = new Date();
+      const seen = seenSince(counted, now).get(address) ?? nothingSeen;
+      attack = follow(attack, { at, seconds: (at.getTime() - readAt) / 1_000, seen }, limits);
+      [counted, readAt] = [now, at.getTime()];
+    }
+    const tookMs = Date.now() - began;
+    expect(nameOfAttack(attack)).toBe(name);
+    expect(tookMs).toBeLessThan(3_000);
+    const { sent } = await sending;
+    // Each packet that was sent is one that was counted, and none besides.
+    const all = seenSince(new Map(), countedOf(await edge.readTraffic())).get(address);
+    expect(all?.udp.packets).toBeGreaterThanOrEqual(sent);
+    await edge.close();
+  });
+});

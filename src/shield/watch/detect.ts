@@ -1,0 +1,149 @@
+import type { Kind, Limit, Limits } from './limits.ts';
+import { type Amount, allOf, nothing, type Seen, sum, without } from './seen.ts';
+
+/** One reading of an address. */
+export interface Reading {
+  at: Date;
+  /** Since the reading before. */
+  seconds: number;
+  seen: Seen;
+}
+
+/** What is going on at an address. It is an attack from the second reading on, and until `endedAt`. */
+export interface Attack {
+  kind: Kind;
+  /** Of a reflection: the port that most of it came from. */
+  of: number | null;
+  /** How far above its limit it was at most. */
+  ratio: number;
+  readings: number;
+  startedAt: Date;
+  /** When it was above a limit last. */
+  lastOverAt: Date;
+  endedAt: Date | null;
+  peakPps: number;
+  peakMbps: number;
+  /** All that came while it was above. */
+  packets: number;
+  bytes: number;
+  /** Packets by the port that they were reflected from. */
+  ports: Readonly<Record<number, number>>;
+}
+
+const readingsToStart = 2;
+const quietMs = 30_000;
+
+/** UDP services that people use for traffic of their own: a tunnel and a remote desktop. Counted as any other UDP. */
+const carriers = [1194, 3389];
+/** TCP of so many bytes a packet brings data that the guest asks for: senders wait for its answers, and are slowed by it. */
+const transferBytes = 500;
+/** UDP of so many bytes may be a download as well, which nothing in the counters tells apart. */
+const downloadBytes = 1_000;
+const downloadShare = 3;
+
+export function isAttack({ readings }: Attack): boolean {
+  return readings >= readingsToStart;
+}
+
+/**
+ * What is going on at an address after one more reading, given what was before it: null while nothing is. It starts with the second
+ * reading in a row that is above a limit, and ends once thirty seconds brought none; it is one attack also where its kind changes
+ * meanwhile, and bears the name of what was furthest above its limit. `limits` null: nothing is an attack.
+ */
+export function follow(before: Attack | null, reading: Reading, limits: Limits | null): Attack | null {
+  const going = before === null || before.endedAt !== null ? null : before;
+  const found = limits === null ? null : judgeReading(reading, limits);
+  if (found === null) {
+    if (going === null || !isAttack(going)) return null;
+    const isOver = reading.at.getTime() - going.lastOverAt.getTime() >= quietMs;
+    return isOver ? { ...going, endedAt: going.lastOverAt } : going;
+  }
+  return grown(going ?? begun(reading), found, reading);
+}
+
+function begun({ at }: Reading): Attack {
+  return {
+    ...{ kind: 'total', of: null, ratio: 0, readings: 0, startedAt: at, lastOverAt: at, endedAt: null },
+    ...{ peakPps: 0, peakMbps: 0, packets: 0, bytes: 0, ports: {} },
+  };
+}
+
+function grown(attack: Attack, found: Found, { at, seconds, seen }: Reading): Attack {
+  const all = allOf(seen);
+  const ports = { ...attack.ports };
+  for (const [port, { packets }] of seen.reflection) ports[port] = (ports[port] ?? 0) + packets;
+  return {
+    ...attack,
+    ...(found.ratio > attack.ratio ? found : {}),
+    readings: attack.readings + 1,
+    lastOverAt: at,
+    peakPps: Math.max(attack.peakPps, all.packets / seconds),
+    peakMbps: Math.max(attack.peakMbps, mbpsOf(all, seconds)),
+    packets: attack.packets + all.packets,
+    bytes: attack.bytes + all.bytes,
+    ports,
+  };
+}
+
+/** A kind of traffic that is above its limit, and how far. */
+export interface Found {
+  kind: Kind;
+  of: number | null;
+  ratio: number;
+}
+
+/** What of a reading is above a limit: the kind that is furthest above, and the sum of all only where no kind alone is. */
+export function judgeReading(
+  { seen, seconds }: Pick<Reading, 'seen' | 'seconds'>,
+  limits: Limits,
+): Found | null {
+  const { total, ...parts } = partsOf(seen);
+  const ratio = (kind: Kind, amount: Amount) => above(amount, seconds, limits[kind]);
+  const found = (Object.entries(parts) as [Exclude<Kind, 'total'>, Amount][])
+    .map(([kind, amount]) => ({ kind, ratio: ratio(kind, amount) }))
+    .reduce((most, each) => (each.ratio > most.ratio ? each : most));
+  if (found.ratio >= 1) return { ...found, of: found.kind === 'reflection' ? busiestPort(seen) : null };
+  const ofAll = ratio('total', total);
+  return ofAll >= 1 ? { kind: 'total', of: null, ratio: ofAll } : null;
+}
+
+/** Each packet belongs to one kind, and to the total. */
+function partsOf(seen: Seen): Record<Kind, Amount> {
+  const reflection = [...reflected(seen)].map(([, amount]) => amount).reduce(sum, nothing);
+  const plain = without(without(seen.udp, reflection), seen.fragments);
+  const connected = without(seen.tcp, seen.syn);
+  const ack = isOfLength(connected, transferBytes) ? nothing : connected;
+  const udp = isOfLength(plain, downloadBytes) ? shareOf(plain, downloadShare) : plain;
+  return {
+    ...{ fragments: seen.fragments, reflection, syn: seen.syn, ack, udp, icmp: seen.icmp, other: seen.other },
+    total: without(allOf(seen), ack === nothing ? connected : nothing),
+  };
+}
+
+function reflected({ reflection }: Seen): [number, Amount][] {
+  return [...reflection].filter(([port]) => !carriers.includes(port));
+}
+
+function busiestPort(seen: Seen): number | null {
+  const [most] = reflected(seen).toSorted(([, one], [, other]) => other.packets - one.packets);
+  return most?.[0] ?? null;
+}
+
+function isOfLength({ packets, bytes }: Amount, least: number): boolean {
+  return packets > 0 && bytes / packets >= least;
+}
+
+function shareOf({ packets, bytes }: Amount, by: number): Amount {
+  return { packets: packets / by, bytes: bytes / by };
+}
+
+function above(amount: Amount, seconds: number, { pps, mbps }: Limit): number {
+  return Math.max(
+    pps === null ? 0 : amount.packets / seconds / pps,
+    mbps === null ? 0 : mbpsOf(amount, seconds) / mbps,
+  );
+}
+
+function mbpsOf({ bytes }: Amount, seconds: number): number {
+  return (bytes * 8) / 1e6 / seconds;
+}
