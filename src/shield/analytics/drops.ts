@@ -3,7 +3,7 @@ import { type Context, statement } from '../../platform/index.ts';
 import { type Amount, nothing, sum } from '../watch/seen.ts';
 
 /** Of one destination, what a rule of its policy or of a measure has decided about since it was asked last. */
-interface Decided {
+export interface Decided {
   destination: string;
   of: RuleCount['of'];
   rule: number | null;
@@ -64,23 +64,12 @@ function difference(packets: number, bytes: number, lastPackets = 0, lastBytes =
   return { packets: Math.max(0, packets - lastPackets), bytes: Math.max(0, bytes - lastBytes) };
 }
 
-/** All of it, which is then forgotten: `giveBack` has it remembered again. */
-export function takeDecided(edge: Edge): { decided: Decided[]; giveBack(): void } {
+/** All of it, which is then forgotten. */
+export function takeDecided(edge: Edge): Decided[] {
   const ledger = ledgerOf(edge);
   const taken = ledger.decided;
   ledger.decided = new Map();
-  const giveBack = () => {
-    for (const [key, each] of taken) {
-      const now = ledger.decided.get(key);
-      ledger.decided.set(
-        key,
-        now === undefined
-          ? each
-          : { ...each, all: sum(each.all, now.all), aboveLimit: sum(each.aboveLimit, now.aboveLimit) },
-      );
-    }
-  };
-  return { decided: [...taken.values()], giveBack };
+  return [...taken.values()];
 }
 
 const denying = statement<{ id: number }, { ids: number[] }>(

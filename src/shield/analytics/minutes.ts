@@ -3,7 +3,7 @@ import { type Context, statement, transaction } from '../../platform/index.ts';
 import { single } from '../prefix.ts';
 import { type Amount, allOf, nothing, type Seen, sum } from '../watch/seen.ts';
 import type { Watched } from '../watch/watched.ts';
-import { droppedOf, takeDecided } from './drops.ts';
+import { type Decided, droppedOf, takeDecided } from './drops.ts';
 import { partOf, resolutions } from './parts.ts';
 
 /** What came to addresses within one minute. */
@@ -67,19 +67,21 @@ const keepHours = statement<never, { part: number; hour: Date; until: Date; addr
      dropped_packets = excluded.dropped_packets, dropped_bytes = excluded.dropped_bytes`,
 );
 
-/** Writes a minute down once it is over, and begins the next. One that cannot be written is kept. */
-export async function turnMinute(ctx: Context, edge: Edge, minute: Minute, at: Date): Promise<Minute> {
+/** A minute that is over, and what was decided about packets until then. */
+export interface MinuteOver extends Minute {
+  decided: readonly Decided[];
+}
+
+/** The minute that goes on at this moment, and the one before it once that is over and something came in it. */
+export function turnMinute(edge: Edge, minute: Minute, at: Date): { minute: Minute; over: MinuteOver[] } {
   const next = minuteOf(at);
-  if (next.time <= minute.time) return minute;
-  if (minute.arrived.size === 0) return next;
-  const { decided, giveBack } = takeDecided(edge);
-  try {
-    await write(ctx, minute, await droppedOf(ctx, decided));
-  } catch (error) {
-    giveBack();
-    throw error;
-  }
-  return next;
+  if (next.time <= minute.time) return { minute, over: [] };
+  if (minute.arrived.size === 0) return { minute: next, over: [] };
+  return { minute: next, over: [{ ...minute, decided: takeDecided(edge) }] };
+}
+
+export async function writeMinute(ctx: Context, { decided, ...minute }: MinuteOver): Promise<void> {
+  await write(ctx, minute, await droppedOf(ctx, decided));
 }
 
 async function write(ctx: Context, { time, arrived }: Minute, dropped: Map<string, Amount>): Promise<void> {

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
@@ -123,6 +124,54 @@ describe('an attack', () => {
       tenant.address,
     );
     expect(ended).toEqual([]);
+  });
+
+  it('is followed while the database does not answer, and written down and told of once it does', {
+    timeout: 60_000,
+  }, async () => {
+    const unwritten = await newTenant(product);
+    await watched(product, unwritten.address);
+    await touchy(unwritten);
+    const holder = new pg.Client({ connectionString: product.databaseUrl });
+    await holder.connect();
+    await holder.query('begin; lock table shield_attacks in access exclusive mode');
+    const reads = product.edge.readTraffic;
+    let readings = 0;
+    product.edge.readTraffic = () => {
+      readings += 1;
+      return reads();
+    };
+    const sent = flood(product, datagram(unwritten.address));
+    await until(
+      async () => readings,
+      (count) => count >= 4,
+    );
+    sent.stop();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    product.clock.travel(31_000);
+    const before = readings;
+    await until(
+      async () => readings,
+      (count) => count >= before + 2,
+    );
+    product.edge.readTraffic = reads;
+    const [last] = await sql<{ id: string }>(product, 'select coalesce(max(id), 0) as id from journal');
+    await holder.query('rollback');
+    await holder.end();
+    const attack = await attackThat(unwritten, isOver);
+    expect(attack).toMatchObject({ kind: 'udp' });
+    const told = () =>
+      sql<{ action: string; data: { attack_id: string } }>(
+        product,
+        `select action, data from journal where action like 'shield.attack.%' and organization_id = $1 and id > $2 order by id`,
+        unwritten.organizationId,
+        last?.id,
+      );
+    const of = (action: string) => ({
+      action,
+      data: expect.objectContaining({ attack_id: attack.attack_id }),
+    });
+    expect(await told()).toEqual([of('shield.attack.started'), of('shield.attack.ended')]);
   });
 
   it('is none where that is switched off, nor below what its owner says', async () => {

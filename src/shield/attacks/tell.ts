@@ -26,14 +26,16 @@ export async function tellOfAttack(tx: TxContext, before: Attack | null, followe
   const { organizationId, serviceId, attack } = followed;
   const about = { subject: { type: 'service', id: serviceId }, organizationId };
   const data = { ...said(followed), user_id: null };
-  if (before === null) {
-    const is_first = await wasCalm(tx, followed);
-    await record(tx, attackStarted, { ...about, data: { ...data, is_first } });
-  } else if (attack.endedAt !== null) {
-    const is_first = await wasCalm(tx, followed);
-    const ended_at = attack.endedAt.toISOString();
-    await record(tx, attackEnded, { ...about, data: { ...data, is_first, ended_at } });
-  } else if (isNews(before, attack)) await record(tx, attackUpdated, { ...about, data });
+  const isNew = before === null;
+  if (!isNew && attack.endedAt === null) {
+    if (isNews(before, attack)) await record(tx, attackUpdated, { ...about, data });
+    return;
+  }
+  const is_first = await wasCalm(tx, followed);
+  if (isNew) await record(tx, attackStarted, { ...about, data: { ...data, is_first } });
+  if (attack.endedAt === null) return;
+  const ended_at = attack.endedAt.toISOString();
+  await record(tx, attackEnded, { ...about, data: { ...data, is_first, ended_at } });
 }
 
 /** Another name, or twice as much as was told before. */

@@ -1,7 +1,14 @@
 import { type AddressTraffic, type Edge, EdgeError, type Traffic } from '../../drivers/edge/index.ts';
 import { type Context, newId, transaction } from '../../platform/index.ts';
 import { inheritCounts } from '../analytics/drops.ts';
-import { addSeen, type Minute, minuteOf, turnMinute } from '../analytics/minutes.ts';
+import {
+  addSeen,
+  type Minute,
+  type MinuteOver,
+  minuteOf,
+  turnMinute,
+  writeMinute,
+} from '../analytics/minutes.ts';
 import {
   type AttackRow,
   type CountedThere,
@@ -13,6 +20,7 @@ import {
 import { isNews, tellOfAttack } from '../attacks/tell.ts';
 import type { EdgeOf } from '../enforce/turn.ts';
 import { single } from '../prefix.ts';
+import { type Aside, aside } from './aside.ts';
 import { type Attack, follow, isAttack } from './detect.ts';
 import { limitsOf } from './limits.ts';
 import { type Counted, countedOf, nothingSeen, type Seen, seenSince } from './seen.ts';
@@ -22,6 +30,9 @@ const refreshEveryMs = 2_000;
 const compareEveryMs = 60_000;
 /** Readings that follow each other more quickly tell nothing of a second. */
 const leastMs = 500;
+
+/** So many minutes wait at most for a database that is away. */
+const minutesAtMost = 120;
 
 /** What is known of a node between two turns; all of it can be found again. */
 interface Known {
@@ -34,31 +45,56 @@ interface Known {
   readAt: Date;
   /** By address: what may become an attack, and what is one. */
   courses: Map<string, Course>;
+  /** Attacks that are over, and not written down as that yet. */
+  over: readonly Followed[];
   full: string;
   minute: Minute;
+  minutesOver: readonly MinuteOver[];
 }
 
 interface Course {
   followed: Followed;
-  /** As it was last told of; null: nobody was told yet. */
-  told: Attack | null;
+}
+
+/** What goes to the database and comes from it, beside the turns: packets are watched also while it is away. */
+interface Beside {
+  /** Who has which addresses, once that has been read anew. */
+  watched: Map<string, Watched> | null;
+  /** By attack: as it was last written down, and as it was last told of. */
+  written: Map<number, Attack>;
+  told: Map<number, Attack>;
+  /** Minutes that are written down. */
+  minutes: Set<number>;
+  reading: Aside;
+  writing: Aside;
+  counting: Aside;
+  /** Does what the database may refuse, which is said at the end of the turn. */
+  attempt(work: () => Promise<void>): Promise<void>;
 }
 
 /**
  * Watches what is sent to the addresses of a node: each turn reads what its edge has counted for all of them at once, and follows
  * what is an attack. Begins with what is written down, so that whoever comes after one that died goes on where that
- * stopped. A turn that fails changes nothing, and the next one sees all that came meanwhile.
+ * stopped. A turn that an edge fails changes nothing, and the next one sees all that came meanwhile; without the database a turn does the
+ * same, and what it has to write down is written once that is back.
  */
 export function createWatcher(ctx: Context, nodeId: number, edgeOf: EdgeOf): () => Promise<void> {
   let known: Known | null = null;
   let failed: { words: string; at: number } | null = null;
+  const failures: unknown[] = [];
+  const beside = besideWith(failures);
   return async () => {
     try {
       const edge = readable(nodeId, edgeOf);
       if (edge === null) return;
-      known = known === null ? await begin(ctx, nodeId, edge) : await turn(ctx, nodeId, edge, known);
+      known =
+        known === null
+          ? await begin(ctx, nodeId, edge, beside)
+          : await turn(ctx, nodeId, edge, known, beside);
+      if (failures.length > 0) throw failures[0];
       failed = null;
     } catch (error) {
+      failures.length = 0;
       // A turn comes every second: the log says the same once a minute.
       const words = error instanceof Error ? error.message : String(error);
       const at = ctx.clock.now().getTime();
@@ -66,6 +102,14 @@ export function createWatcher(ctx: Context, nodeId: number, edgeOf: EdgeOf): () 
       failed = { words, at };
       throw error;
     }
+  };
+}
+
+function besideWith(failures: unknown[]): Beside {
+  return {
+    ...{ watched: null, written: new Map(), told: new Map(), minutes: new Set() },
+    ...{ reading: aside(), writing: aside(), counting: aside() },
+    attempt: (work) => work().catch((error: unknown) => void failures.push(error)),
   };
 }
 
@@ -80,7 +124,7 @@ function readable(nodeId: number, edgeOf: EdgeOf): Edge | null {
   }
 }
 
-async function begin(ctx: Context, nodeId: number, edge: Edge): Promise<Known> {
+async function begin(ctx: Context, nodeId: number, edge: Edge, beside: Beside): Promise<Known> {
   const open = await findOpenAttacks(ctx, nodeId);
   const watched = await findWatched(ctx, nodeId);
   const held = await holdWatched(nodeId, edge, watched);
@@ -94,6 +138,8 @@ async function begin(ctx: Context, nodeId: number, edge: Edge): Promise<Known> {
   const courses = new Map(
     open.map((row): [string, Course] => [row.address, resumed(row, watched.get(row.address), counted, now)]),
   );
+  for (const { id, attack } of open.map(followedOf))
+    for (const map of [beside.written, beside.told]) map.set(id, attack);
   const at = now.getTime();
   return {
     watched,
@@ -103,8 +149,10 @@ async function begin(ctx: Context, nodeId: number, edge: Edge): Promise<Known> {
     counted,
     readAt: now,
     courses,
+    over: [],
     full: '',
     minute: minuteOf(now),
+    minutesOver: [],
   };
 }
 
@@ -121,34 +169,66 @@ function resumed(row: AttackRow, owner: Watched | undefined, counted: Counted, n
   const going = { ...followed.attack, lastOverAt: now };
   const limits = owner === undefined ? null : limitsOf(owner.level, owner.thresholds);
   const attack = follow(going, { at: now, seconds, seen }, limits) ?? going;
-  return { followed: { ...followed, attack }, told: followed.attack };
+  return { followed: { ...followed, attack } };
 }
 
-async function turn(ctx: Context, nodeId: number, edge: Edge, before: Known): Promise<Known> {
+async function turn(ctx: Context, nodeId: number, edge: Edge, before: Known, beside: Beside): Promise<Known> {
   const at = ctx.clock.now();
   const seconds = (at.getTime() - before.readAt.getTime()) / 1_000;
   // A clock that went back starts over.
   if (seconds < 0) return { ...before, readAt: at };
   if (seconds * 1_000 < leastMs) return before;
-  const minute = await turnMinute(ctx, edge, before.minute, at);
-  const { watched, held, ...times } = await refreshed(ctx, nodeId, edge, before, at.getTime());
+  const { watched, held, ...times } = await refreshed(ctx, nodeId, edge, before, at.getTime(), beside);
   const traffic = await edge.readTraffic();
   const counted = countedOf(traffic);
   const seen = seenSince(before.counted, counted);
+  const { minute, over: minutes } = turnMinute(edge, before.minute, at);
   const courses = coursesAfter(before.courses, watched, seen, { at, seconds });
   const full = reportFull(ctx, nodeId, traffic, before.full);
-  await writeCourses(ctx, nodeId, before.courses, courses, counted);
-  const going = [...courses].filter(([, { followed }]) => followed.attack.endedAt === null);
+  const ended = [...courses.values()].filter(({ followed }) => followed.attack.endedAt !== null);
+  const over = [...before.over, ...ended.map(({ followed }) => followed)];
+  await beside.attempt(() => writeCourses(ctx, nodeId, beside, [...over, ...goingOf(courses)], counted));
+  const minutesOver = [...before.minutesOver, ...minutes].slice(-minutesAtMost);
+  await beside.attempt(() => writeMinutes(ctx, beside, minutesOver));
   return {
     watched,
     held,
     ...times,
     counted,
     readAt: at,
-    courses: new Map(going),
+    courses: new Map([...courses].filter(([, { followed }]) => followed.attack.endedAt === null)),
+    over: over.filter((followed) => !isDone(followed, beside)),
     full,
     minute: addSeen(minute, seen, watched),
+    minutesOver: minutesOver.filter(({ time }) => !beside.minutes.delete(time)),
   };
+}
+
+/** Whether there is nothing left to be written of one that is over; then it is forgotten. */
+function isDone({ id, attack }: Followed, { written, told }: Beside): boolean {
+  if (isAttack(attack) && written.get(id) !== attack) return false;
+  for (const map of [written, told]) map.delete(id);
+  return true;
+}
+
+function goingOf(courses: ReadonlyMap<string, Course>): Followed[] {
+  return [...courses.values()]
+    .map(({ followed }) => followed)
+    .filter(({ attack }) => attack.endedAt === null);
+}
+
+function writeMinutes(
+  ctx: Context,
+  { counting, minutes }: Beside,
+  over: readonly MinuteOver[],
+): Promise<void> {
+  if (over.length === 0) return Promise.resolve();
+  return counting.take(async () => {
+    for (const minute of over) {
+      await writeMinute(ctx, minute);
+      minutes.add(minute.time);
+    }
+  });
 }
 
 async function refreshed(
@@ -157,9 +237,15 @@ async function refreshed(
   edge: Edge,
   { watched: known, held, refreshedAt, comparedAt }: Known,
   now: number,
+  beside: Beside,
 ): Promise<Pick<Known, 'watched' | 'held' | 'refreshedAt' | 'comparedAt'>> {
   if (now - refreshedAt < refreshEveryMs) return { watched: known, held, refreshedAt, comparedAt };
-  const watched = await findWatched(ctx, nodeId);
+  await beside.attempt(() =>
+    beside.reading.take(async () => {
+      beside.watched = await findWatched(ctx, nodeId);
+    }),
+  );
+  const watched = beside.watched ?? known;
   const isNew = [...watched.values()].some(
     ({ address, generation }) => generation === 0 && !held.has(address),
   );
@@ -198,8 +284,7 @@ function coursesAfter(
     const attack = isTheirs ? follow(going, reading, limits) : given(going);
     if (attack === null) continue;
     const followed = course?.followed ?? newFollowed(address, owner);
-    if (followed !== null)
-      courses.set(address, { followed: { ...followed, attack }, told: course?.told ?? null });
+    if (followed !== null) courses.set(address, { followed: { ...followed, attack } });
   }
   return courses;
 }
@@ -214,28 +299,28 @@ function newFollowed(address: string, owner: Watched | undefined): Omit<Followed
 }
 
 /** Writes down what has changed of attacks, and what is told of it, together. */
-async function writeCourses(
+function writeCourses(
   ctx: Context,
   nodeId: number,
-  before: ReadonlyMap<string, Course>,
-  courses: Map<string, Course>,
+  { written, told, writing }: Beside,
+  attacks: readonly Followed[],
   counted: Counted,
 ): Promise<void> {
-  const changed = [...courses].filter(([address, { followed }]) => {
-    return isAttack(followed.attack) && followed.attack !== before.get(address)?.followed.attack;
-  });
-  if (changed.length === 0) return;
-  await transaction(ctx, 'shield.writeAttacks', async (tx) => {
-    for (const [address, { followed, told }] of changed) {
-      await writeAttack(tx, nodeId, followed, countedThere(counted, address));
-      await tellOfAttack(tx, told, followed);
+  const changed = attacks.filter(({ id, attack }) => isAttack(attack) && written.get(id) !== attack);
+  if (changed.length === 0) return Promise.resolve();
+  return writing.take(async () => {
+    await transaction(ctx, 'shield.writeAttacks', async (tx) => {
+      for (const followed of changed) {
+        await writeAttack(tx, nodeId, followed, countedThere(counted, followed.address));
+        await tellOfAttack(tx, told.get(followed.id) ?? null, followed);
+      }
+    });
+    for (const { id, attack } of changed) {
+      const before = told.get(id);
+      if (before === undefined || isNews(before, attack)) told.set(id, attack);
+      written.set(id, attack);
     }
   });
-  for (const [address, course] of changed) {
-    const { attack } = course.followed;
-    if (course.told === null || isNews(course.told, attack))
-      courses.set(address, { ...course, told: attack });
-  }
 }
 
 function countedThere(counted: Counted, address: string): CountedThere {
