@@ -9,20 +9,11 @@ import { ourDescription } from '../client/description.ts';
  */
 const without: Readonly<Record<string, string>> = {
   ...reason('a list or the page around it says the same', [
-    ...['getSshKey', 'getApiKey', 'getSession', 'getPasskey', 'getOrganization', 'getInvitation'],
-    ...['getOrganizationMember', 'getPaymentMethod', 'getSnapshot', 'getVpsAction', 'getTicketSubject'],
-    ...['getServiceNote', 'getPaymentPromise', 'listPasskeys'],
-    ...[
-      'getStaff',
-      'getStaffKey',
-      'getProductGroup',
-      'getCoupon',
-      'getOrder',
-      'getRefund',
-      'getDispute',
-      'getTaxRate',
-    ],
-    ...['getCannedReply', 'getCreditReturn', 'getOperatingSystemImage', 'getPromiseOfService'],
+    ...['getSshKey', 'getApiKey', 'getSession', 'getPasskey', 'getInvitation'],
+    ...['getOrganizationMember', 'getPaymentMethod', 'getSnapshot', 'getVpsAction'],
+    ...['getPaymentPromise', 'listPasskeys'],
+    ...['getStaffKey', 'getOrder', 'getRefund', 'getDispute', 'getTaxRate'],
+    ...['getCreditReturn', 'getPromiseOfService'],
     ...['getPromiseOfOrganization'],
   ]),
   ...reason('mails, browsers and payment providers call it, no page', [

