@@ -9,7 +9,7 @@ export interface Figure {
   against: string;
   /** Ratio, or a plain amount where there is nothing to compare with. */
   value: Spread;
-  unit: 'ratio' | 's' | 'ms' | 'kB' | 'MiB' | '% of a core' | '/s';
+  unit: 'ratio' | 's' | 'ms' | 'B' | 'kB' | 'MiB' | '% of a core' | '/s';
   /** The bound it has to keep; null where none was set. */
   target: { atLeast: number } | { atMost: number } | null;
   /** The amounts behind the ratio. */

@@ -134,9 +134,8 @@ const tablesOf: Record<string, string[]> = {
   shield: [
     ...['shield_addresses', 'shield_applies', 'shield_attacks', 'shield_counts', 'shield_groups'],
     ...['shield_limiters', 'shield_rules'],
-    ...['minutes', 'hours'].flatMap((of) => {
-      const parts = Array.from({ length: 8 }, (_, nth) => `shield_traffic_${of}_${nth}`);
-      return [`shield_traffic_${of}`, ...parts];
+    ...['shield_traffic_minutes', 'shield_traffic_hours', 'shield_flows'].flatMap((table) => {
+      return [table, ...Array.from({ length: 8 }, (_, nth) => `${table}_${nth}`)];
     }),
   ],
   vps: [
@@ -550,7 +549,11 @@ describe('on the real schema', () => {
   it('no secret is exported', async () => {
     const columns = await columnsOf();
     const secret = columns
-      .filter(({ name, type }) => type === 'bytea' || /hash|secret|sealed|password|token/.test(name))
+      .filter(({ table, name, type }) => {
+        // Bytes that are shown as what they say are not just bytes.
+        const isOpened = personal.some((each) => each.table === table && each.opened !== undefined);
+        return (type === 'bytea' && !isOpened) || /hash|secret|sealed|password|token/.test(name);
+      })
       .filter(({ table, name }) =>
         personal.some((each) => each.table === table && each.rows !== null && !each.without?.includes(name)),
       );

@@ -25,6 +25,8 @@ interface Declared {
   where?: string;
   /** The row `t` as JSON, where not every reader gets all of it. */
   shown?: string;
+  /** Makes of a row what a person can read, where the columns are for programs. */
+  opened?: (row: Record<string, unknown>) => Record<string, unknown>;
   /** Columns that are never exported, such as secrets. */
   without?: readonly string[];
   /** Why no row is exported at all. */

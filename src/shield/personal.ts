@@ -1,13 +1,19 @@
 import { type PersonalRoom, personalTable, statement } from '../platform/index.ts';
+import { readable } from './flows/readable.ts';
 
 const own = { organization: 'organization_id', closing: 'deleted' } as const;
 
-const trafficTables = (['minutes', 'hours'] as const).flatMap((resolution) => {
-  const table = `shield_traffic_${resolution}`;
+const trafficTables = [
+  ...inParts('shield_traffic_minutes', own),
+  ...inParts('shield_traffic_hours', own),
+  ...inParts('shield_flows', { ...own, opened: readable }),
+];
+
+function inParts(table: string, declared: Parameters<typeof personalTable>[1]) {
   const part = { ...own, hidden: 'a part of a table, with which it is exported' };
   const parts = Array.from({ length: 8 }, (_, nth) => personalTable(`${table}_${nth}`, part));
-  return [personalTable(table, own), ...parts];
-});
+  return [personalTable(table, declared), ...parts];
+}
 
 // In this order: rules name groups and limiters. What edges hold went with the services, which ended before.
 const forgets = [
@@ -19,6 +25,7 @@ const forgets = [
   'shield_attacks',
   'shield_traffic_minutes',
   'shield_traffic_hours',
+  'shield_flows',
 ].map((table) =>
   statement<never, { organizationIds: number[] }>(
     `shield.forget_${table}`,

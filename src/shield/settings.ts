@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Strict } from '../platform/http/index.ts';
 import { settings } from '../settings/index.ts';
-import { mostDays } from './analytics/parts.ts';
+import { mostKept } from './analytics/parts.ts';
 
 /** How much one customer may ask of the edge, and how long is kept what it has counted. */
 export const shield = settings({
@@ -16,16 +16,22 @@ export const shield = settings({
     }),
     traffic_minutes_days: Type.Integer({
       minimum: 1,
-      maximum: mostDays.minutes,
+      maximum: mostKept.minutes,
       description:
         'How many days the traffic of each address is kept by minutes at least; a week more at most',
     }),
     traffic_hours_days: Type.Integer({
       minimum: 1,
-      maximum: mostDays.hours,
+      maximum: mostKept.hours,
       description: 'How many days it is kept by hours at least; 92 more at most',
     }),
+    flows_minutes: Type.Integer({
+      minimum: 10,
+      maximum: mostKept.flows,
+      description:
+        'How many minutes it is kept who sent what to each address at least, as samples show it; 40 more at most',
+    }),
   }),
-  defaults: { active_rules: 200, traffic_minutes_days: 31, traffic_hours_days: 366 },
-  example: { active_rules: 200, traffic_minutes_days: 31, traffic_hours_days: 366 },
+  defaults: { active_rules: 200, traffic_minutes_days: 31, traffic_hours_days: 366, flows_minutes: 60 },
+  example: { active_rules: 200, traffic_minutes_days: 31, traffic_hours_days: 366, flows_minutes: 60 },
 });

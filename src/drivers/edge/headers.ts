@@ -76,6 +76,9 @@ function upperOf(
     return { protocol, ports: null, flags: null };
   const ports = { source: bytes.readUInt16BE(0), destination: bytes.readUInt16BE(2) };
   const set = protocol === tcp && bytes.length >= 14 ? bytes.readUInt8(13) : null;
-  const names = Object.entries(flagBits).filter(([, bit]) => set !== null && (set & bit) !== 0);
-  return { protocol, ports, flags: set === null ? null : names.map(([name]) => name as TcpFlag) };
+  return { protocol, ports, flags: set === null ? null : flagsOf(set) };
+}
+
+export function flagsOf(bits: number): TcpFlag[] {
+  return Object.entries(flagBits).flatMap(([name, bit]) => ((bits & bit) === 0 ? [] : (name as TcpFlag)));
 }

@@ -6,7 +6,8 @@
 export { type BgpEdge, type BgpEdgeOptions, bgpEdge } from './bgp/driver.ts';
 export type { BgpPeer } from './bgp/peers.ts';
 export * from './contract.ts';
-export { judge, judgeOf, type Verdict } from './judge.ts';
+export { flagBits, flagsOf } from './headers.ts';
+export { type Head, headOf, judge, judgeHeadsOf, judgeOf, type Verdict } from './judge.ts';
 export { type MemoryEdge, type MemoryEdgeOptions, memoryEdge } from './memory.ts';
 export { type NftablesEdgeOptions, nftablesEdge } from './nftables/driver.ts';
 export { whyNoNftables } from './nftables/usable.ts';

@@ -3,12 +3,18 @@ import { readSettings } from '../../settings/index.ts';
 import { shield } from '../settings.ts';
 import { type Resolution, spentParts } from './parts.ts';
 
+const tables = {
+  minutes: 'shield_traffic_minutes',
+  hours: 'shield_traffic_hours',
+  flows: 'shield_flows',
+} as const satisfies Record<Resolution, string>;
 const filledOf = (resolution: Resolution) =>
   `select p.nth from unnest(:parts::smallint[]) p(nth)
-   where exists (select 1 from shield_traffic_${resolution} t where t.part = p.nth) order by p.nth`;
+   where exists (select 1 from ${tables[resolution]} t where t.part = p.nth) order by p.nth`;
 const filled = {
   minutes: statement<{ nth: number }, { parts: number[] }>('shield.filledMinutes', filledOf('minutes')),
   hours: statement<{ nth: number }, { parts: number[] }>('shield.filledHours', filledOf('hours')),
+  flows: statement<{ nth: number }, { parts: number[] }>('shield.filledFlows', filledOf('flows')),
 };
 const empty = statement<{ done: string }, { part: string }>(
   'shield.emptyTraffic',
@@ -18,11 +24,15 @@ const empty = statement<{ done: string }, { part: string }>(
 /** Empties the parts in which nothing is left that settings have kept. */
 async function forgetTraffic(tx: TxContext): Promise<void> {
   const settings = await readSettings(tx, shield);
-  const days = { minutes: settings.traffic_minutes_days, hours: settings.traffic_hours_days };
-  for (const resolution of ['minutes', 'hours'] as const) {
-    const parts = spentParts(resolution, tx.clock.now(), days[resolution]);
+  const keep: Record<Resolution, number> = {
+    minutes: settings.traffic_minutes_days,
+    hours: settings.traffic_hours_days,
+    flows: settings.flows_minutes,
+  };
+  for (const resolution of ['minutes', 'hours', 'flows'] as const) {
+    const parts = spentParts(resolution, tx.clock.now(), keep[resolution]);
     for (const { nth } of await tx.db.many(filled[resolution], { parts }))
-      await tx.db.many(empty, { part: `shield_traffic_${resolution}_${nth}` });
+      await tx.db.many(empty, { part: `${tables[resolution]}_${nth}` });
   }
 }
 

@@ -1,5 +1,7 @@
-import type { Edge } from '../../drivers/edge/index.ts';
+import type { Edge, Sample } from '../../drivers/edge/index.ts';
 import { type Context, statement, transaction } from '../../platform/index.ts';
+import { keepFlows, type PackedFlows, packMinute } from '../flows/keep.ts';
+import { addSamples, type MinuteFlows } from '../flows/minute.ts';
 import { single } from '../prefix.ts';
 import { type Amount, allOf, nothing, type Seen, sum } from '../watch/seen.ts';
 import type { Watched } from '../watch/watched.ts';
@@ -11,18 +13,23 @@ export interface Minute {
   /** Its first moment. */
   time: number;
   arrived: ReadonlyMap<string, Amount & { organizationId: number }>;
+  /** What samples show of it. */
+  flows: MinuteFlows;
 }
 
 export function minuteOf(at: Date): Minute {
   const { ms } = resolutions.minutes;
-  return { time: Math.floor(at.getTime() / ms) * ms, arrived: new Map() };
+  return { time: Math.floor(at.getTime() / ms) * ms, arrived: new Map(), flows: new Map() };
 }
 
+/** Adds what came between two readings. `samples` of it are added in place: they are many. */
 export function addSeen(
   minute: Minute,
   seen: ReadonlyMap<string, Seen>,
   watched: ReadonlyMap<string, Watched>,
+  samples: readonly Sample[],
 ): Minute {
+  addSamples(minute.flows, samples, watched);
   if (seen.size === 0) return minute;
   const arrived = new Map(minute.arrived);
   for (const [address, each] of seen) {
@@ -68,23 +75,33 @@ const keepHours = statement<never, { part: number; hour: Date; until: Date; addr
 );
 
 /** A minute that is over, and what was decided about packets until then. */
-export interface MinuteOver extends Minute {
+export interface MinuteOver extends Omit<Minute, 'flows'> {
   decided: readonly Decided[];
+  /** Packed at once, as it may have to wait. */
+  flows: Promise<readonly PackedFlows[]>;
 }
 
 /** The minute that goes on at this moment, and the one before it once that is over and something came in it. */
 export function turnMinute(edge: Edge, minute: Minute, at: Date): { minute: Minute; over: MinuteOver[] } {
   const next = minuteOf(at);
   if (next.time <= minute.time) return { minute, over: [] };
-  if (minute.arrived.size === 0) return { minute: next, over: [] };
-  return { minute: next, over: [{ ...minute, decided: takeDecided(edge) }] };
+  if (minute.arrived.size === 0 && minute.flows.size === 0) return { minute: next, over: [] };
+  const flows = packMinute(minute.flows);
+  flows.catch(() => undefined); // whoever writes it is told
+  return { minute: next, over: [{ ...minute, decided: takeDecided(edge), flows }] };
 }
 
-export async function writeMinute(ctx: Context, { decided, ...minute }: MinuteOver): Promise<void> {
+export async function writeMinute(ctx: Context, { decided, flows, ...minute }: MinuteOver): Promise<void> {
   await write(ctx, minute, await droppedOf(ctx, decided));
+  const packed = await flows;
+  await transaction(ctx, 'shield.keepFlows', (tx) => keepFlows(tx, new Date(minute.time), packed));
 }
 
-async function write(ctx: Context, { time, arrived }: Minute, dropped: Map<string, Amount>): Promise<void> {
+async function write(
+  ctx: Context,
+  { time, arrived }: Omit<Minute, 'flows'>,
+  dropped: Map<string, Amount>,
+): Promise<void> {
   const rows = [...arrived].map(([address, { organizationId, packets, bytes }]) => {
     // Rules are read in turn: what they dropped a moment ago may have come in the minute before.
     const drops = dropped.get(single(address).text) ?? nothing;

@@ -1,30 +1,43 @@
-/** In which parts traffic is kept: eight, each for so many days, one after the other and then from the first one again. */
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+
+/** In which parts what came is kept: eight, each for so long, one after the other and then from the first one again. */
 export const resolutions = {
-  minutes: { ms: 60_000, partDays: 7 },
-  hours: { ms: 3_600_000, partDays: 92 },
+  minutes: { ms: minuteMs, partMs: 7 * dayMs },
+  hours: { ms: hourMs, partMs: 92 * dayMs },
+  /** Of each minute, with what rules can see of packets. */
+  flows: { ms: minuteMs, partMs: 30 * minuteMs },
 } as const;
 
 export type Resolution = keyof typeof resolutions;
 
-/** So many days at most are kept: the part that is next is empty. */
-export const mostDays = { minutes: 42, hours: 540 } as const satisfies Record<Resolution, number>;
+/** So many days, or minutes of flows, at most are kept: the part that is next is empty. */
+export const mostKept = { minutes: 42, hours: 540, flows: 180 } as const satisfies Record<Resolution, number>;
+export const keptIn = { minutes: dayMs, hours: dayMs, flows: minuteMs } as const satisfies Record<
+  Resolution,
+  number
+>;
 
 const parts = 8;
-const dayMs = 86_400_000;
 
 export function partOf(resolution: Resolution, time: Date): number {
   return runOf(resolution, time.getTime()) % parts;
 }
 
 function runOf(resolution: Resolution, ms: number): number {
-  return Math.floor(ms / (resolutions[resolution].partDays * dayMs));
+  return Math.floor(ms / resolutions[resolution].partMs);
 }
 
-/** Those that have nothing which is to be kept; the one that comes next is among them. */
-export function spentParts(resolution: Resolution, now: Date, keepDays: number): number[] {
-  const at = now.getTime();
-  const first = runOf(resolution, at - keepDays * dayMs);
+/** Those that hold what was of these times. */
+export function partsBetween(resolution: Resolution, from: Date, until: Date): number[] {
   const kept = new Set<number>();
-  for (let run = first; run <= runOf(resolution, at); run += 1) kept.add(run % parts);
-  return Array.from({ length: parts }, (_, nth) => nth).filter((nth) => !kept.has(nth));
+  for (let run = runOf(resolution, from.getTime()); run <= runOf(resolution, until.getTime()); run += 1)
+    kept.add(run % parts);
+  return [...kept];
+}
+
+/** Those that have nothing which is to be kept, for so many days or minutes; the one that comes next is among them. */
+export function spentParts(resolution: Resolution, now: Date, keep: number): number[] {
+  const from = new Date(now.getTime() - keep * keptIn[resolution]);
+  const kept = partsBetween(resolution, from, now);
+  return Array.from({ length: parts }, (_, nth) => nth).filter((nth) => !kept.includes(nth));
 }

@@ -166,12 +166,13 @@ describe('traffic', () => {
 
   it('leaves the part that comes next empty, whenever and however much is kept', () => {
     for (let day = 0; day < 800; day += 1) {
-      const now = new Date(Date.parse('2026-01-01T00:00:00Z') + day * 86_400_000);
+      const now = new Date(Date.parse('2026-01-01T00:00:00Z') + day * 86_400_000 + day * 61_000);
       for (const [resolution, most, length] of [
-        ['minutes', 42, 7],
-        ['hours', 540, 92],
+        ['minutes', 42, 7 * 1_440],
+        ['hours', 540, 92 * 1_440],
+        ['flows', 180, 30],
       ] as const) {
-        const next = (Math.floor(now.getTime() / 86_400_000 / length) + 1) % 8;
+        const next = (Math.floor(now.getTime() / 60_000 / length) + 1) % 8;
         expect(spentParts(resolution, now, most)).toContain(next);
         expect(spentParts(resolution, now, 1)).not.toContain((next + 7) % 8);
       }

@@ -23,6 +23,7 @@ import { single } from '../prefix.ts';
 import { type Aside, aside } from './aside.ts';
 import { type Attack, follow, isAttack } from './detect.ts';
 import { limitsOf } from './limits.ts';
+import { type SampleReader, sampleReader } from './samples.ts';
 import { type Counted, countedOf, nothingSeen, type Seen, seenSince } from './seen.ts';
 import { findWatched, holdWatched, type Watched } from './watched.ts';
 
@@ -83,14 +84,15 @@ export function createWatcher(ctx: Context, nodeId: number, edgeOf: EdgeOf): () 
   let failed: { words: string; at: number } | null = null;
   const failures: unknown[] = [];
   const beside = besideWith(failures);
+  const samples = sampleReader(ctx);
   return async () => {
     try {
       const edge = readable(nodeId, edgeOf);
       if (edge === null) return;
       known =
         known === null
-          ? await begin(ctx, nodeId, edge, beside)
-          : await turn(ctx, nodeId, edge, known, beside);
+          ? await begin(ctx, nodeId, edge, beside, samples)
+          : await turn(ctx, nodeId, edge, known, beside, samples);
       if (failures.length > 0) throw failures[0];
       failed = null;
     } catch (error) {
@@ -124,11 +126,18 @@ function readable(nodeId: number, edgeOf: EdgeOf): Edge | null {
   }
 }
 
-async function begin(ctx: Context, nodeId: number, edge: Edge, beside: Beside): Promise<Known> {
+async function begin(
+  ctx: Context,
+  nodeId: number,
+  edge: Edge,
+  beside: Beside,
+  readSamples: SampleReader,
+): Promise<Known> {
   const open = await findOpenAttacks(ctx, nodeId);
   const watched = await findWatched(ctx, nodeId);
   const held = await holdWatched(nodeId, edge, watched);
   const traffic = await edge.readTraffic();
+  await readSamples(edge);
   const now = ctx.clock.now();
   const counted = countedOf(traffic);
   inheritCounts(
@@ -172,7 +181,14 @@ function resumed(row: AttackRow, owner: Watched | undefined, counted: Counted, n
   return { followed: { ...followed, attack } };
 }
 
-async function turn(ctx: Context, nodeId: number, edge: Edge, before: Known, beside: Beside): Promise<Known> {
+async function turn(
+  ctx: Context,
+  nodeId: number,
+  edge: Edge,
+  before: Known,
+  beside: Beside,
+  readSamples: SampleReader,
+): Promise<Known> {
   const at = ctx.clock.now();
   const seconds = (at.getTime() - before.readAt.getTime()) / 1_000;
   // A clock that went back starts over.
@@ -180,6 +196,7 @@ async function turn(ctx: Context, nodeId: number, edge: Edge, before: Known, bes
   if (seconds * 1_000 < leastMs) return before;
   const { watched, held, ...times } = await refreshed(ctx, nodeId, edge, before, at.getTime(), beside);
   const traffic = await edge.readTraffic();
+  const samples = await readSamples(edge);
   const counted = countedOf(traffic);
   const seen = seenSince(before.counted, counted);
   const { minute, over: minutes } = turnMinute(edge, before.minute, at);
@@ -199,7 +216,7 @@ async function turn(ctx: Context, nodeId: number, edge: Edge, before: Known, bes
     courses: new Map([...courses].filter(([, { followed }]) => followed.attack.endedAt === null)),
     over: over.filter((followed) => !isDone(followed, beside)),
     full,
-    minute: addSeen(minute, seen, watched),
+    minute: addSeen(minute, seen, watched, samples),
     minutesOver: minutesOver.filter(({ time }) => !beside.minutes.delete(time)),
   };
 }
