@@ -36,6 +36,7 @@ const seconds: Record<string, number> = {
   'src/vps/console/screen.test.ts': 30,
   'src/drivers/edge/nftables/driver.machine.test.ts': 29,
   'src/drivers/hypervisor/qemu/frames.machine.test.ts': 28,
+  'src/drivers/hypervisor/qemu/powerCut.machine.test.ts': 28,
   'web/together.test.ts': 28,
   'src/tickets/byMail/parseMail.test.ts': 25,
   'web/tickets.test.ts': 25,

@@ -14,6 +14,7 @@ export type { MachineId, MachineSpec, Nic, NicAddress } from './machine.ts';
  * Rules every driver keeps:
  * - Every method can be repeated: calling it again after a success, or after a crash in the middle, ends in
  *   the same state and is not an error. `destroy` of an unknown machine succeeds.
+ * - What has succeeded outlives a power cut of the node: the database says that it is so, and nobody looks again.
  * - Machines belong to no process of ours: they run on when the product dies and are found again by `list`.
  * - A driver keeps no truth of its own. What a machine should be arrives as a `MachineSpec` each time.
  * - Failures are `HypervisorError`s; `permanent` says whether trying again can help.

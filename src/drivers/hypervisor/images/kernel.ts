@@ -1,6 +1,7 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { syncFile } from '../../../platform/host/durable.ts';
 import { legacyMagic, unpackLegacyLz4 } from '../formats/lz4.ts';
 import type { FileEntry } from '../formats/tar.ts';
 import { dependenciesOf, downloadPackages, unpackPackage } from './packages.ts';
@@ -39,6 +40,7 @@ export async function probeKernel(dir: string): Promise<string> {
   const work = join(dir, `probe-kernel.${process.pid}`);
   const { image } = await fetchKernel(work);
   await writeUnpackedKernel(image, join(work, 'unpacked'));
+  await syncFile(join(work, 'unpacked'));
   await rename(join(work, 'unpacked'), target);
   await rm(work, { recursive: true });
   return target;

@@ -1,5 +1,6 @@
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFile } from '../../../platform/host/durable.ts';
 import { HypervisorError, type Progress } from '../contract.ts';
 import { withFileLock } from './lock.ts';
 import { downloadPackages, unpackPackage } from './packages.ts';
@@ -31,6 +32,7 @@ export async function ensureNetboot(imagesDir: string, progress: Progress): Prom
 async function fetch(work: string, program: string): Promise<void> {
   await rm(work, { recursive: true, force: true });
   for (const file of await downloadPackages(['ipxe'], work)) await unpackPackage(file, work);
+  await syncFile(join(work, 'boot/ipxe.lkrn'));
   await rename(join(work, 'boot/ipxe.lkrn'), program);
   await rm(work, { recursive: true });
 }

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFolder, syncTree } from '../../../platform/host/durable.ts';
 import { ensurePackages } from '../../../platform/host/packages.ts';
 import { runAsRoot } from '../../../platform/host/program.ts';
 import { HypervisorError, type ImageSource, type Progress } from '../contract.ts';
@@ -78,7 +79,10 @@ async function make(dir: string, image: ImageSource, progress: Progress): Promis
     const { slug: _, ...source } = image;
     const kept: ImageDescription = { ...description, source };
     await writeFile(join(temporary, 'image.json'), JSON.stringify(kept, null, 2));
+    // Nobody looks at it again: a power cut must not leave an empty disk under the name of all that are made of it.
+    await syncTree(temporary);
     await rename(temporary, join(dir, image.slug));
+    await syncFolder(dir);
     progress(`The image ${image.slug} is ready`);
   });
 }

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
+import { writeDurably } from '../../../platform/host/durable.ts';
 import { runProgram } from '../../../platform/host/program.ts';
 import { type Kvm, type Log, qemuProgram } from './options.ts';
 
@@ -74,8 +75,7 @@ export function accelerationProbe(dir: string, log: Log, kvm: Kvm = hostKvm): Ac
 
   async function remember(known: Known): Promise<void> {
     await mkdir(dir, { recursive: true });
-    await writeFile(`${file}.partial`, JSON.stringify(known));
-    await rename(`${file}.partial`, file);
+    await writeDurably(file, JSON.stringify(known));
   }
 
   function isThere(): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { syncFile, syncFolder } from '../../../platform/host/durable.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import type { SnapshotFacts } from '../management.ts';
 import { findOwner } from './accounts.ts';
@@ -133,7 +134,8 @@ export async function restoreBackup(files: MachineFiles, spec: MachineSpec, name
       const { virtualBytes } = await checkedHeader(files, backup);
       await diskTool(files, (disk) => ['resize', '-q', '--shrink', disk, String(virtualBytes)]);
       const source = await backupName(files, backup);
-      await diskTool(files, (disk) => ['convert', '-n', '-O', 'qcow2', source, disk], {
+      // Written in an order in which a power cut leaves a disk that the old contents can be brought back on.
+      await diskTool(files, (disk) => ['convert', '-n', '-t', 'writeback', '-O', 'qcow2', source, disk], {
         reads: [backup],
         timeoutMs: copyTimeoutMs,
       });
@@ -145,6 +147,7 @@ export async function restoreBackup(files: MachineFiles, spec: MachineSpec, name
 export async function deleteBackup(files: MachineFiles, name: string): Promise<void> {
   await rm(path(files, name), { force: true });
   await rm(`${path(files, name)}.partial`, { force: true });
+  if (await exists(folder(files))) await syncFolder(folder(files));
 }
 
 async function completing(
@@ -159,7 +162,10 @@ async function completing(
   try {
     await failing(files, () => copy(partial));
     await lendTo(owner, partial); // what has been kept is changed by nobody
+    // Of what `qemu-img` writes nothing is on the disk for sure when it has ended.
+    await syncFile(partial);
     await rename(partial, path(files, name));
+    await syncFolder(folder(files));
   } catch (error) {
     await rm(partial, { force: true });
     throw error;

@@ -1,5 +1,6 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
+import { syncFolder } from '../../../platform/host/durable.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import { readBeginning } from '../formats/qcow2.ts';
 import type { ImageDescription } from '../images/recipe.ts';
@@ -32,6 +33,8 @@ export async function createDisk(
   try {
     await makeQcow2(owner, partial, spec.diskGib * 2 ** 30, below);
     await rename(partial, files.disk);
+    await syncFolder(files.dir);
+    await syncFolder(dirname(files.dir));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HypervisorError('disk_failed', `the disk of ${spec.id}: ${reason}`, { cause });

@@ -1,7 +1,8 @@
 import { chmod, mkdir, rm, statfs } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { syncFolder } from '../../../platform/host/durable.ts';
 import { serially } from '../../serially.ts';
 import { hypervisorCapabilities } from '../capabilities.ts';
 import { reasonAgainstConfinement } from '../confined.ts';
@@ -353,6 +354,7 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
         await network.unplug(files.tap);
         // The folder goes last: until then the machine is still listed, and destroying it can be repeated.
         await rm(files.dir, { recursive: true, force: true });
+        await syncFolder(dirname(files.dir));
       });
     },
 

@@ -1,4 +1,5 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
+import { syncFolder, writeSynced } from '../../../platform/host/durable.ts';
 import { runProgram } from '../../../platform/host/program.ts';
 import type { MachineFiles } from './files.ts';
 import { qemuProgram } from './options.ts';
@@ -18,7 +19,7 @@ export async function machineType(files: MachineFiles): Promise<string> {
     throw error;
   });
   const type = await newest;
-  await writeFile(chosen(files), `${type}\n`, { mode: 0o600 });
+  await writeSynced(chosen(files), `${type}\n`);
   return type;
 }
 
@@ -27,6 +28,7 @@ export async function keepMachineType(files: MachineFiles): Promise<void> {
   await rename(chosen(files), files.machineType).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error; // nothing was chosen: it knows its hardware from earlier
   });
+  await syncFolder(files.dir);
 }
 
 function chosen(files: MachineFiles): string {

@@ -1,4 +1,5 @@
-import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
+import { writeDurably } from '../../../platform/host/durable.ts';
 import type { Nic, NicAddress } from '../contract.ts';
 import { exists, lendTo, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
 import { type PublicIdentity, rescueSeed, type Secrets, secretsIn, seed, seedBytes } from './seed.ts';
@@ -115,9 +116,6 @@ async function overwrite(file: string, content: Buffer): Promise<void> {
   }
 }
 
-async function replace(file: string, content: string | Buffer, owner: Owner | null): Promise<void> {
-  const partial = `${file}.partial`;
-  await writeFile(partial, content, { mode: 0o600 });
-  await lendTo(owner, partial);
-  await rename(partial, file);
+function replace(file: string, content: string | Buffer, owner: Owner | null): Promise<void> {
+  return writeDurably(file, content, (partial) => lendTo(owner, partial));
 }

@@ -1,5 +1,6 @@
-import { open, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { writeDurably } from '../../../platform/host/durable.ts';
 import { HypervisorError } from '../contract.ts';
 import { readQcow2 } from '../formats/qcow2.ts';
 import { checkImageSlug } from '../imageSource.ts';
@@ -84,9 +85,7 @@ async function readBases(files: MachineFiles): Promise<string[] | null> {
 }
 
 async function writeBases(files: MachineFiles, images: string[]): Promise<void> {
-  const partial = `${files.base}.partial`;
-  await writeFile(partial, JSON.stringify(images), { mode: 0o600 });
-  await rename(partial, files.base);
+  await writeDurably(files.base, JSON.stringify(images));
 }
 
 async function isImage(files: MachineFiles, image: string): Promise<boolean> {

@@ -1,4 +1,5 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
+import { syncFolder, writeSynced } from '../../../platform/host/durable.ts';
 import { serially } from '../../serially.ts';
 import { type Deadline, HypervisorError, type MachineSpec } from '../contract.ts';
 import type { ImageStore } from '../images/store.ts';
@@ -174,7 +175,8 @@ export function machineManagement(parts: SharedParts): MachineManagement & OwnMa
           await createDisk(spec, { ...files, disk: next }, image, owner);
           await rename(next, files.disk);
           await settleBase(files, spec.image);
-          await writeFile(files.machineType, ''); // a new system meets the newest hardware
+          await writeSynced(files.machineType, ''); // a new system meets the newest hardware
+          await syncFolder(files.dir);
         }),
       );
     },
