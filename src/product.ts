@@ -53,6 +53,7 @@ import {
   systemClock,
   type TxContext,
   type Worker,
+  watchClock,
   watchCluster,
   watchWorker,
 } from './platform/index.ts';
@@ -291,10 +292,14 @@ async function startBackground(
   };
   const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes, readOwners, mayWork });
   undo.push(() => worker.stop());
+  const isTimeBelieved = await watchClock(ctx);
   // Staff is told also while nothing else is done.
   const held = (job: PeriodicJob): PeriodicJob => ({
     ...job,
-    work: async (tx) => ((await isWhereItWas(tx)) ? job.work(tx) : 'held'),
+    work: async (tx) => {
+      const mayGoOn = (await isWhereItWas(tx)) && (job.anyTime || (await isTimeBelieved(tx)));
+      return mayGoOn ? job.work(tx) : 'held';
+    },
   });
   const periodic = allPeriodicJobs.map((job) => (allWatches.includes(job) ? job : held(job)));
   undo.push(startPeriodicJobs(ctx, [...periodic, ...clearing(ctx, retentionUrl, undo).map(held)]));

@@ -58,6 +58,7 @@ import { purgeIdempotencyKeys, sealedAnswers } from './platform/http/index.ts';
 import {
   type AnySaga,
   type ConcernSource,
+  clockConcerns,
   forgetSetAside,
   type HealthCheck,
   healing,
@@ -157,6 +158,7 @@ export const allChecks: HealthCheck[] = [workersCheck, nodesCheck];
 /** Everything that may need a person. */
 export const allConcerns: ConcernSource[] = [
   ...recoveryConcerns,
+  ...clockConcerns,
   ...jobConcerns,
   ...mailConcerns,
   ...taxConcerns,
@@ -213,9 +215,10 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'http.purgeIdempotencyKeys', intervalMs: 10 * minute, work: purgeIdempotencyKeys },
   healing(allJobs),
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
-  { name: 'jobs.forgetSetAside', intervalMs: 10 * minute, work: forgetSetAside },
+  { name: 'jobs.forgetSetAside', intervalMs: 10 * minute, anyTime: true, work: forgetSetAside },
   ...vpsPeriodicJobs,
-  ...shieldPeriodicJobs,
+  // What is in force against packets does not wait for a clock.
+  ...shieldPeriodicJobs.map((job): PeriodicJob => ({ ...job, anyTime: true })),
   forgettingAttachments,
   purgeDeliveries,
   purgeMails,

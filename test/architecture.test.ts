@@ -61,7 +61,7 @@ const doorsOfRoots = [/^platform\/database\/embedded\/index\.ts$/, /^platform\/j
 
 /** Who writes which table. Platform's statements are named after its parts. */
 const tablesOf: Record<string, string[]> = {
-  installation: ['installation'],
+  installation: ['installation', 'clock_leaps'],
   jobs: ['jobs', 'job_steps', 'workers', 'set_aside'],
   restores: ['restores'],
   idempotency: ['idempotency_keys'],
@@ -222,6 +222,7 @@ const withoutOrganization: Record<string, string> = {
   factor_resets: "a person's",
   passkey_challenges: "a person's, or a stranger's who is about to sign in",
   installation: "the provider's: one row for the whole installation",
+  clock_leaps: "the provider's: its hosts",
   webhook_cursor: "the provider's: one row for the whole journal",
   journal_horizon: "the provider's: one row for the whole journal",
   idempotency_keys: "a person's; the organization is part of the hashed scope",

@@ -46,6 +46,8 @@ export interface TestProduct {
 export interface TestOptions {
   env?: Record<string, string>;
   simulator?: SimulatorOptions;
+  /** Whether it takes its clock for one that may be wrong, as a host's; otherwise a leap is believed at once. */
+  doubtsClock?: boolean;
   /** When it begins; else now. The clock of the database is the machine's, so what has to be over by that begins long ago. */
   startsAt?: Date;
   /** Stand in for the other drivers that the configuration would choose. */
@@ -81,7 +83,11 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
   const clock = travellingClock(options.startsAt);
   const hypervisor = simulatedHypervisor(options.simulator ?? {});
   const drivers = { hypervisor, ...options.drivers };
-  const product = await startProduct(config, silent, { clock, drivers, log: createLog(config.logLevel) });
+  const product = await startProduct(config, silent, {
+    clock: options.doubtsClock ? { now: clock.now } : clock,
+    drivers,
+    log: createLog(config.logLevel),
+  });
   if (product.demo === null || product.port === null)
     throw new Error('the product started without a demonstration');
   const { demo, ctx } = product;

@@ -19,7 +19,9 @@ export async function writeRestore(client: pg.Client, madeAt: Date, restoredAt: 
   await forgetCluster(client);
 }
 
-/** Where it is now is where it belongs. */
+/** Where it is now is where it belongs, and how long it lay somewhere else says nothing of the clock. */
 export async function forgetCluster(client: pg.Client): Promise<void> {
-  await client.query('update installation set cluster_id = null, timeline = null, recovery_seen_at = null');
+  await client.query(
+    'update installation set cluster_id = null, timeline = null, recovery_seen_at = null, clock_at = null',
+  );
 }

@@ -1,6 +1,8 @@
 /** Where the product gets the time from. Rules never ask the machine or the database, so tests can travel. */
 export interface Clock {
   now(): Date;
+  /** It moves on purpose, as in tests: where it leaps, it is believed. */
+  readonly isDriven?: true;
 }
 
 export const systemClock: Clock = { now: () => new Date() };
@@ -14,6 +16,7 @@ export interface TravellingClock extends Clock {
 export function travellingClock(start = new Date()): TravellingClock {
   let offsetMs = start.getTime() - Date.now();
   return {
+    isDriven: true,
     now: () => new Date(Date.now() + offsetMs),
     travel: (ms) => {
       offsetMs += ms;

@@ -56,6 +56,7 @@ export {
   type SealedValue,
   wasStarted,
 } from './installation.ts';
+export { clockConcerns, watchClock } from './installationClock.ts';
 export { findRecovery, recoveryConcerns, watchCluster } from './installationCluster.ts';
 export * from './jobs/index.ts';
 export { causesOf, createLog, type Logger, type ProcessLog } from './log.ts';

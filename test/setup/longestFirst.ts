@@ -27,6 +27,7 @@ const seconds: Record<string, number> = {
   'test/founding.test.ts': 42,
   'web/dashboard.test.ts': 38,
   'src/drivers/hypervisor/qemu/hang.machine.test.ts': 36,
+  'test/leap.test.ts': 36,
   'src/vps/suspend/suspend.test.ts': 34,
   'test/outage.test.ts': 33,
   'web/longLists.test.ts': 33,

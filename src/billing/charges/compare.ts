@@ -90,6 +90,7 @@ const unmade = statement<{ id: number; invoice_id: number }, { driver: string; b
 export const comparing: PeriodicJob = {
   name: 'billing.compareProvider',
   intervalMs: minute,
+  anyTime: true,
   work: beginComparison,
 };
 

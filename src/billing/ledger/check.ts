@@ -98,6 +98,7 @@ const hourOfCheck = 2;
 export const ledgerCheck: PeriodicJob = {
   name: 'billing.checkLedger',
   intervalMs: 60_000,
+  anyTime: true,
   work: checkLedger,
 };
 

@@ -21,6 +21,7 @@ export function healing(sagas: readonly AnySaga[]): PeriodicJob {
   return {
     name: 'jobs.heal',
     intervalMs: minute,
+    anyTime: true,
     work: async (tx: TxContext) => {
       const now = tx.clock.now();
       const before = new Date(now.getTime() - pauseMs);

@@ -12,6 +12,8 @@ const takeTurn = statement<{ mine: boolean }, { name: string }>(
 export interface PeriodicJob {
   name: string;
   intervalMs: number;
+  /** It goes on while the clock is not believed (see `installationClock.ts`), since a wrong time does it no harm. Otherwise it waits. */
+  anyTime?: true;
   /**
    * In a transaction; only one process of the product does it at a time. Answers `more` when it did only a batch
    * and there may be another: that one follows at once, in a transaction of its own.

@@ -100,6 +100,7 @@ const markDeleting = statement<never, { serviceId: number; name: string }>(
 export const backupPeriodicJob: PeriodicJob = {
   name: 'vps.backups',
   intervalMs: 60_000,
+  anyTime: true,
   work: async (ctx) => {
     const now = ctx.clock.now();
     for (const { name, ...machine } of await ctx.db.many(surplusBackups, { now })) {
