@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import type { DriverName, Drivers } from '../platform/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
-import { type Edge, EdgeError, memoryEdge, nftablesEdge, whyNoNftables } from './edge/index.ts';
+import {
+  type Edge,
+  EdgeError,
+  hasKernelSynproxy,
+  memoryEdge,
+  nftablesEdge,
+  whyNoNftables,
+} from './edge/index.ts';
 import { type Files, folderFiles, s3Files } from './files/index.ts';
 import { type Host, type Hypervisor, HypervisorError, openHypervisor } from './hypervisor/index.ts';
 import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
@@ -135,7 +142,7 @@ async function edgeOf({ edge: engine }: Config, { hypervisor }: OwnNode): Promis
   if (engine === 'none') return 'EDGE is none';
   if (engine === 'memory' || (engine === 'auto' && hypervisor.kind === 'simulator')) return memoryEdge();
   const reason = await whyNoNftables();
-  if (reason === null) return nftablesEdge({ bridged: true });
+  if (reason === null) return nftablesEdge({ bridged: true, synproxy: await hasKernelSynproxy() });
   if (engine === 'nftables') throw new Error(`EDGE is nftables, but ${reason}`);
   return reason;
 }

@@ -69,9 +69,10 @@ export function checkTrace({ destination, match }: PacketKind, { packets, second
   checkNumber('seconds to trace', seconds, 1, 10);
 }
 
-function checkFilter({ rules, exempt }: Extract<Measure, { kind: 'filter' }>, network: Network): void {
-  checkRules(rules, network);
-  checkSources(exempt, network);
+function checkFilter(measure: Extract<Measure, { kind: 'filter' }>, network: Network): void {
+  checkRules(measure.rules, network);
+  checkSources(measure.exempt, network);
+  if (measure.synproxy !== undefined) checkMatch({ destinationPorts: measure.synproxy }, network);
 }
 
 function checkRules(rules: readonly Rule[], network: Network): void {

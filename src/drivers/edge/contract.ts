@@ -76,7 +76,7 @@ export interface Edge {
  * - `trace`: `trace`.
  * - `limits`: of rates by rule and destination; `limits_by_source`: by source as well.
  * - `bridged`: the policy also holds between two guests of one bridge.
- * - `blackholes`: measures of that kind.
+ * - `blackholes`: measures of that kind; `synproxy`: the edge answers for the guest who opens a connection.
  */
 export type EdgeCapability =
   | 'rules'
@@ -88,7 +88,8 @@ export type EdgeCapability =
   | 'limits'
   | 'limits_by_source'
   | 'bridged'
-  | 'blackholes';
+  | 'blackholes'
+  | 'synproxy';
 
 /** A network in CIDR form, without host bits: `203.0.113.10/32`, `2001:db8:7::/64`. Without a length: one address. */
 export type Prefix = string;
@@ -171,7 +172,10 @@ export interface RuleCount extends Version {
   /** One text of this policy in the engine; never used again. */
   writing: string;
   isOver: boolean;
-  /** Null is what no rule of a policy matched, and all that a blackhole swallowed. Of a filter what goes past it is not counted. */
+  /**
+   * Null is what no rule of a policy matched, all that a blackhole swallowed, and each SYN that the edge answered for a guest. Of a
+   * filter what goes past it is not counted.
+   */
   rule: number | null;
   packets: number;
   /** Of whole IP packets. */
@@ -252,9 +256,14 @@ export interface Mitigation extends Version {
 /**
  * `filter`: rules before those of the policy. What they permit, and what they do not match, goes on to the policy, and so does
  * all that comes from `exempt`. `blackhole`: nothing gets through.
+ *
+ * `synproxy` are TCP ports at which the edge itself answers a SYN that the policy permits, and keeps nothing of it: it opens the
+ * connection to the guest once the sender has said that it heard the answer, which a false one cannot. Exempt sources are led on as they come.
+ * Connections that were there before go on, and those made so go on after the measure is over. They have no window scaling, SACK and
+ * timestamps, as the edge could not keep what was asked for. Between guests of one bridge nothing is answered.
  */
 export type Measure =
-  | { kind: 'filter'; rules: readonly Rule[]; exempt: readonly Prefix[] }
+  | { kind: 'filter'; rules: readonly Rule[]; exempt: readonly Prefix[]; synproxy?: Ranges }
   | { kind: 'blackhole' };
 
 export type EdgeErrorCode =

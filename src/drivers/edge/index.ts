@@ -10,6 +10,6 @@ export { flagBits, flagsOf } from './headers.ts';
 export { type Head, headOf, judge, judgeHeadsOf, judgeOf, type Verdict } from './judge.ts';
 export { type MemoryEdge, type MemoryEdgeOptions, memoryEdge } from './memory.ts';
 export { type NftablesEdgeOptions, nftablesEdge } from './nftables/driver.ts';
-export { whyNoNftables } from './nftables/usable.ts';
+export { hasKernelSynproxy, whyNoNftables } from './nftables/usable.ts';
 export { addressText, holds, type Network, prefixText, readPrefix, wider } from './prefix.ts';
 export { reflectors } from './reflectors.ts';

@@ -23,6 +23,7 @@ import type {
   TrafficKind,
   Version,
 } from './contract.ts';
+import { type Handshake, handshakesOf } from './handshakes.ts';
 import { judgeOf, type Verdict } from './judge.ts';
 import { type Bucket, bucketOf } from './limit.ts';
 import { addressNumber, addressText, canonical, isIn, parsePrefix, prefixText } from './prefix.ts';
@@ -46,6 +47,8 @@ interface Kept extends Writing {
   of: 'policy' | 'mitigation';
   /** Null goes on to whatever stands behind. */
   decide(packet: Packet): Verdict | null;
+  /** Of a measure: what becomes of a packet that the policy permits. */
+  answer: ((packet: Packet) => Handshake) | null;
   counts: Map<number | null, Count>;
   buckets: Map<string, Bucket>;
   endsAt: number | null;
@@ -64,6 +67,7 @@ const capabilities: readonly EdgeCapability[] = [
   'limits_by_source',
   'bridged',
   'blackholes',
+  'synproxy',
 ];
 
 /** For tests of rules, and for load: everything in this process, judged by the one function. */
@@ -147,6 +151,16 @@ export function memoryEdge({ now = Date.now, random = Math.random }: MemoryEdgeO
     return verdict.action === 'permit' && kept.of === 'mitigation' ? null : { action: verdict.action, by };
   }
 
+  function getsThrough({ answer, counts }: Kept, packet: Packet): boolean {
+    const handshake = answer?.(packet) ?? 'passes';
+    const count = counts.get(null);
+    if (handshake === 'answered' && count !== undefined) {
+      count.packets += 1;
+      count.bytes += packet.length;
+    }
+    return handshake === 'passes';
+  }
+
   function withinLimit(kept: Kept, rule: Rule, packet: Packet): boolean {
     if (rule.limit === null) return true;
     const key = `${rule.id} ${rule.limit.per === 'rule' ? '' : packet[rule.limit.per]}`;
@@ -163,7 +177,8 @@ export function memoryEdge({ now = Date.now, random = Math.random }: MemoryEdgeO
       ]),
     );
     const name = randomBytes(8).toString('hex');
-    return { name, network, generation, of, decide: parts.decide, counts, buckets: new Map(), endsAt: null };
+    const { decide, answer = null } = parts;
+    return { name, network, generation, of, decide, answer, counts, buckets: new Map(), endsAt: null };
   }
 
   return {
@@ -183,7 +198,7 @@ export function memoryEdge({ now = Date.now, random = Math.random }: MemoryEdgeO
       const decided = (measure && meet(measure, packet)) ?? (policy && meet(policy, packet));
       const { action, by } = decided ?? { action: 'permit', by: null };
       for (const tracer of tracers) tracer({ packet, action, by });
-      return action === 'permit';
+      return action === 'permit' && (measure === undefined || getsThrough(measure, packet));
     },
 
     async replace(policies) {
@@ -342,6 +357,7 @@ interface Parts {
   /** What has a counter. */
   counts: RuleCount['rule'][];
   decide: Kept['decide'];
+  answer?: Kept['answer'];
 }
 
 function ofPolicy(policy: Policy): Parts {
@@ -350,11 +366,15 @@ function ofPolicy(policy: Policy): Parts {
 
 function ofMeasure(measure: Mitigation['measure']): Parts {
   if (measure.kind === 'blackhole') return { counts: [null], decide: () => ({ action: 'deny', rule: null }) };
-  const decide = judgeOf({ rules: measure.rules, unmatched: 'permit' });
+  const judged = judgeOf({ rules: measure.rules, unmatched: 'permit' });
   const exempt = measure.exempt.map(parsePrefix);
   const isExempt = ({ source }: Packet) => exempt.some((network) => isIn(network, addressNumber(source)));
   return {
-    counts: measure.rules.map(({ id }) => id),
-    decide: (packet) => (isExempt(packet) ? null : decide(packet)),
+    counts: [...measure.rules.map(({ id }) => id), ...(measure.synproxy === undefined ? [] : [null])],
+    decide: (packet) => {
+      const verdict = isExempt(packet) ? null : judged(packet);
+      return verdict?.rule ? verdict : null;
+    },
+    ...(measure.synproxy !== undefined && { answer: handshakesOf(measure.synproxy, measure.exempt) }),
   };
 }

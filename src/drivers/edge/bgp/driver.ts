@@ -206,6 +206,8 @@ export function bgpEdge(options: BgpEdgeOptions): BgpEdge {
 
   function measureNote(each: Wanted<Mitigation>): Note {
     const { measure } = each.item;
+    if (measure.kind === 'filter' && measure.synproxy !== undefined)
+      throw notSaid('routers answer nobody in the place of a guest');
     if (measure.kind === 'filter') return noteOf('mitigation', each, toldOfFilter(measure, each.network));
     if (!isWithin(each.network, blackholes)) throw notSaid(`no blackhole is allowed for ${each.destination}`);
     return noteOf('mitigation', each, [], true);

@@ -4,15 +4,15 @@ import { flagBits } from '../headers.ts';
 import { bytesOfPacket } from '../limit.ts';
 import { type Network, parsePrefix, prefixText, shortText, widest } from '../prefix.ts';
 import { tidyRanges } from '../ranges.ts';
-import { isLaterPart } from './base.ts';
+import { isLaterPart, type TableFamily } from './base.ts';
 import { elementsOf, type Part, partsOf } from './merge.ts';
 
-/** What a policy or a measure becomes: a chain of its name, and what that needs. Without the table, which there may be two of. */
+/** What a policy or a measure becomes: a chain of its name, and what that needs. Without the table: it is for each, but for what is for one `only`. */
 export interface Text {
   name: string;
   /** In the order in which they are added. */
-  objects: { kind: 'set' | 'map' | 'chain'; name: string; spec: string }[];
-  rules: { chain: string; text: string }[];
+  objects: { kind: 'set' | 'map' | 'chain'; name: string; spec: string; only?: TableFamily }[];
+  rules: { chain: string; text: string; only?: TableFamily }[];
   elements: { map: string; text: string }[];
 }
 
@@ -226,7 +226,7 @@ function lengthsMatch(family: 4 | 6, lengths: Ranges): string {
 }
 
 /** Null where every source is meant, or none is named. */
-function sourcesMatch({ family }: Network, sources: readonly string[]): string | null {
+export function sourcesMatch({ family }: Network, sources: readonly string[]): string | null {
   const networks = widest(sources.map(parsePrefix));
   if (networks.length === 0 || networks[0]?.length === 0) return null;
   return `${family === 4 ? 'ip' : 'ip6'} saddr ${oneOf(networks.map(shortText))}`;

@@ -237,6 +237,17 @@ describe('the packet filter of this host', { timeout: 180_000 }, () => {
     ]);
   });
 
+  it('answers in the place of a guest what is routed to it, and nothing of its neighbours', async () => {
+    const address = freshAddress();
+    const measure = { kind: 'filter', rules: [], exempt: [], synproxy: [[80, 80]] } as const;
+    await edge.mitigate({ destination: address, generation: 1, measure });
+    const syn = packet(address, { protocol: 6, flags: ['syn'], ports: { source: 9, destination: 80 } });
+    expect(await network.send([syn])).toEqual([false]);
+    expect(await network.send([syn], { bridged: true })).toEqual([true]);
+    await edge.release([{ destination: address, generation: 1 }]);
+    expect(await network.send([syn])).toEqual([true]);
+  });
+
   it('judges what guests of one bridge send each other once, whichever families the kernel shows to routed tables', async () => {
     await runAsRoot(['modprobe', 'br_netfilter']).catch(() => undefined);
     const bridge = await edgeNetwork();

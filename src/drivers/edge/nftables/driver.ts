@@ -1,6 +1,6 @@
 import { checkOverlaps, notOlder, toConfirm, type Wanted, wanted } from '../book.ts';
 import { checkMitigation, checkPolicy, checkSeconds, checkTrace } from '../check.ts';
-import type { Edge, EdgeCapability, Policy } from '../contract.ts';
+import { type Edge, type EdgeCapability, EdgeError, type Policy } from '../contract.ts';
 import { canonical, prefixText } from '../prefix.ts';
 import { measureText, policyText } from './compile.ts';
 import { kernel as openKernel } from './kernel.ts';
@@ -9,6 +9,7 @@ import { countsOf, readTraffic } from './read.ts';
 import { samplingOf } from './samples.ts';
 import { isBaseWhole, isSameLayout, kinds, layoutFor, type State } from './state.ts';
 import { change, compile, ending, stepsOf } from './steps.ts';
+import { withSynproxy } from './synproxy.ts';
 import { tracingOf } from './trace.ts';
 
 export interface NftablesEdgeOptions {
@@ -16,6 +17,8 @@ export interface NftablesEdgeOptions {
   bridged: boolean;
   /** Argument vector that runs `argv` in the network whose packets are filtered. Default: our own. */
   inside?: (argv: readonly string[]) => readonly string[];
+  /** Whether the kernel has a synproxy; see `hasKernelSynproxy`. Default: yes. */
+  synproxy?: boolean;
   /** Of the kernel's log, by which samples come, and by the next one traces; nobody else's on this host. Default: 7180. */
   logGroup?: number;
 }
@@ -32,9 +35,10 @@ export function nftablesEdge({
   bridged,
   inside = (argv) => argv,
   logGroup = 7180,
+  synproxy = true,
 }: NftablesEdgeOptions): Edge {
   const kernel = openKernel(inside);
-  const { inTurn, reload, withoutStanding, write, lead, forget } = stepsOf(kernel, bridged);
+  const { inTurn, reload, withoutStanding, write, lead, forget, tidy } = stepsOf(kernel, bridged);
   const sampling = samplingOf(kernel, inside, logGroup, { inTurn });
   const trace = tracingOf(kernel, inside, logGroup + 1, { inTurn });
 
@@ -43,7 +47,7 @@ export function nftablesEdge({
 
   return {
     kind: 'nftables',
-    capabilities: capabilities(bridged),
+    capabilities: capabilities(bridged, synproxy),
 
     replace: async (policies) => {
       const all = wanted(policies, checkPolicy);
@@ -110,7 +114,8 @@ export function nftablesEdge({
     list: () =>
       inTurn(async (now) => {
         const isSame = isSameLayout(await layoutFor(kernel, bridged), now.layout);
-        const fresh = isSame && (await isBaseWhole(kernel, now.layout)) ? now : await reload();
+        const fresh = isSame && (await isBaseWhole(kernel, now)) ? now : await reload();
+        await tidy(fresh);
         return kinds.flatMap((kind) =>
           [...fresh.book[kind]]
             .filter(([, { isWhole }]) => isWhole)
@@ -151,12 +156,16 @@ export function nftablesEdge({
 
     mitigate: async (mitigation) => {
       const all = wanted([mitigation], checkMitigation);
+      if (!synproxy && mitigation.measure.kind === 'filter' && mitigation.measure.synproxy !== undefined)
+        throw new EdgeError('not_supported', 'this kernel has no synproxy', { permanent: true });
       await inTurn(async (now) => {
         const items = notOlder(all, now.book.mitigations);
         checkOverlaps(items, now.book.mitigations);
         const open = await withoutStanding(now, items, now.book.mitigations);
         const written = open.map((each) =>
-          compile('mitigation', each, (name) => measureText(name, each.network, each.item.measure)),
+          compile('mitigation', each, (name) =>
+            withSynproxy(measureText(name, each.network, each.item.measure), each.network, each.item.measure),
+          ),
         );
         await write(now, written);
         await lead(
@@ -176,7 +185,7 @@ export function nftablesEdge({
 
 const heldWords = { policies: 'policy', trials: 'trial', mitigations: 'mitigation' } as const;
 
-function capabilities(bridged: boolean): EdgeCapability[] {
+function capabilities(bridged: boolean, synproxy: boolean): EdgeCapability[] {
   const always: EdgeCapability[] = [
     'rules',
     'trials',
@@ -188,7 +197,7 @@ function capabilities(bridged: boolean): EdgeCapability[] {
     'limits_by_source',
     'blackholes',
   ];
-  return bridged ? [...always, 'bridged'] : always;
+  return [...always, ...(bridged ? ['bridged' as const] : []), ...(synproxy ? ['synproxy' as const] : [])];
 }
 
 /** The writing that is tried out there. */

@@ -34,6 +34,8 @@ export interface Kernel {
   load(text: string): Promise<void>;
   /** Of which families what one guest of a bridge sends to another passes the tables for routed packets as well. */
   seesBridged(): Promise<(4 | 6)[]>;
+  /** Whether somebody has it follow connections. */
+  followsConnections(): Promise<boolean>;
   /** All of a table; null when there is none. */
   listTable(of: TableFamily): Promise<Listing | null>;
   /** Some of its chains, maps and sets, by one nft for all; what is not there is missing. */
@@ -76,6 +78,13 @@ export function kernel(inside: (argv: readonly string[]) => readonly string[]): 
       const shown = await orMissing(['cat', ...settings]);
       const [four, six] = shown?.stdout.split('\n') ?? [];
       return [...(four === '1' ? [4 as const] : []), ...(six === '1' ? [6 as const] : [])];
+    },
+    async followsConnections() {
+      // Not every kernel tells its hooks. Else it follows none as long as none are there, though some may be left from before.
+      const hooks = await run(['nft', 'list', 'hooks', 'ip']).catch(() => null);
+      if (hooks?.stdout.includes('hook ')) return hooks.stdout.includes('ipv4_conntrack_in');
+      const shown = await orMissing(['cat', '/proc/sys/net/netfilter/nf_conntrack_count']);
+      return Number(shown?.stdout ?? 0) > 0;
     },
     async listTable(of) {
       const shown = await orMissing(['nft', '-nj', 'list', 'table', of, table]);

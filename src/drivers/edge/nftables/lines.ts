@@ -3,6 +3,7 @@ import { type Kind, maps, measured, type TableFamily, table } from './base.ts';
 import type { Text } from './compile.ts';
 import type { Named } from './names.ts';
 import type { State } from './state.ts';
+import { notProxying, proxying, synproxyOf } from './synproxy.ts';
 
 /** What a destination leads to from now on; null: to nothing. */
 export interface Change {
@@ -22,11 +23,14 @@ export function everywhere({ layout }: State, lines: (of: TableFamily, at: strin
     .join('');
 }
 
-export function additions(at: string, { objects, rules, elements }: Text): string[] {
+export function additions(of: TableFamily, at: string, { objects, rules, elements }: Text): string[] {
+  const isHere = ({ only = of }: { only?: TableFamily }) => only === of;
   return [
-    ...objects.map(({ kind, name, spec }) => `add ${kind} ${at} ${name}${spec === '' ? '' : ` { ${spec} }`}`),
+    ...objects
+      .filter(isHere)
+      .map(({ kind, name, spec }) => `add ${kind} ${at} ${name}${spec === '' ? '' : ` { ${spec} }`}`),
     ...elements.map(({ map, text }) => `add element ${at} ${map} { ${text} }`),
-    ...rules.map(({ chain, text }) => `add rule ${at} ${chain} ${text}`),
+    ...rules.filter(isHere).map(({ chain, text }) => `add rule ${at} ${chain} ${text}`),
   ];
 }
 
@@ -41,8 +45,12 @@ export function leading(now: State, of: TableFamily, at: string, change: Change)
   const key = shortText(network);
   const counting = `${at} ${measured}${network.family}`;
   const count = `add element ${counting} { ${key} : goto first${network.family} }`;
+  const before = now.book[kind].get(destination);
+  const synproxy = to === null || of !== 'inet' ? null : synproxyOf(now, to.name);
   return [
-    ...(now.book[kind].get(destination)?.at.includes(of) ? [`delete element ${map} { ${key} }`] : []),
+    ...(before?.isProxied && of === 'inet' ? notProxying(at, network) : []),
+    ...(synproxy === null ? [] : proxying(at, network, synproxy)),
+    ...(before?.at.includes(of) ? [`delete element ${map} { ${key} }`] : []),
     ...(to === null ? [] : [`add element ${map} { ${key}${until} : ${verdict} ${to.name} }`]),
     ...(kind === 'mitigations' ? [count] : []),
     ...(kind === 'mitigations' && to === null ? [`delete element ${counting} { ${key} }`] : []),

@@ -55,6 +55,7 @@ function sumsOf(writing: string, parts: readonly Part[], listings: readonly List
     const marked = [
       ...(chains.get(writing) ?? []),
       ...(chains.get(`${writing}_later`) ?? []),
+      ...(chains.get(`${writing}_syn`) ?? []),
       ...parts.filter(({ kind }) => kind === 'map').flatMap(({ name }) => maps.get(name) ?? []),
     ];
     for (const { comment, packets, bytes } of marked) {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Book, Writing } from '../book.ts';
 import { prefixText } from '../prefix.ts';
 import {
@@ -13,6 +14,7 @@ import {
 } from './base.ts';
 import { emptyListing, type Kernel, type ListedElement, type Listing } from './kernel.ts';
 import { type Named, readName, writingOf } from './names.ts';
+import { type Around, aroundChains, aroundOf, proxiedBy, synproxyOf } from './synproxy.ts';
 
 /** Something of a writing beside its chain. */
 export interface Part {
@@ -28,6 +30,8 @@ export interface Held extends Writing {
   expiresS: number | null;
   /** The tables in which its destination leads anywhere. */
   at: readonly TableFamily[];
+  /** Of a measure: whether its synproxy is led to. */
+  isProxied: boolean;
 }
 
 /** Which tables there have to be, and the families whose packets each judges. */
@@ -42,6 +46,8 @@ export interface State {
   parts: Map<string, Part[]>;
   /** What of writings is in each table: one that somebody took away lacks what was written before. */
   there: ReadonlyMap<TableFamily, Set<string>>;
+  /** What synproxies need. */
+  around: Around;
 }
 
 export const kinds = ['policies', 'trials', 'mitigations'] as const satisfies Kind[];
@@ -93,13 +99,16 @@ async function mendBase(
 
 const baseChain = (of: TableFamily, name: string) => ({ of, kind: 'chain' as const, name });
 
-/** Whether all that is before any policy is as we wrote it. */
-export async function isBaseWhole(kernel: Kernel, layout: Layout): Promise<boolean> {
+/** Whether all that is before any policy is as we wrote it, and what stands around synproxies as it was. */
+export async function isBaseWhole(kernel: Kernel, { layout, around }: State): Promise<boolean> {
   const asked = [...layout.keys()].flatMap((of) =>
     Object.keys(baseChains).map((name) => baseChain(of, name)),
   );
-  const listings = await kernel.list(asked);
-  return [...layout].every(([of, judged]) => isWholeBase(listings.get(of), judged));
+  const listings = await kernel.list([...asked, ...aroundChains.map((name) => baseChain('inet', name))]);
+  return (
+    [...layout].every(([of, judged]) => isWholeBase(listings.get(of), judged)) &&
+    isDeepStrictEqual(aroundOf(listings.get('inet') ?? emptyListing()), around)
+  );
 }
 
 function isWholeBase(listing: Listing | undefined, judged: Families): boolean {
@@ -112,7 +121,8 @@ function isWholeBase(listing: Listing | undefined, judged: Families): boolean {
 function stateOf(layout: Layout, listings: ReadonlyMap<TableFamily, Listing>): State {
   const there = new Map([...layout.keys()].map((of) => [of, new Set<string>()]));
   const book: State['book'] = { policies: new Map(), trials: new Map(), mitigations: new Map() };
-  const state: State = { layout, book, over: new Map(), parts: new Map(), there };
+  const around = aroundOf(listings.get('inet') ?? emptyListing());
+  const state: State = { layout, book, over: new Map(), parts: new Map(), there, around };
   const used = new Set<string>();
   for (const kind of kinds) {
     for (const [destination, held] of heldAs(kind, layout, listings)) {
@@ -128,6 +138,12 @@ function stateOf(layout: Layout, listings: ReadonlyMap<TableFamily, Listing>): S
     ] as const) {
       for (const name of names.keys()) note(state, of, { kind, name }, used);
     }
+  }
+  const led = proxiedBy(listings.get('inet') ?? emptyListing());
+  for (const held of book.mitigations.values()) {
+    const synproxy = synproxyOf(state, held.name);
+    held.isProxied = synproxy !== null && led.has(synproxy);
+    if (synproxy !== null) held.isWhole &&= held.isProxied && around.state === 'whole';
   }
   return state;
 }
@@ -163,6 +179,7 @@ export function heldAs(
         ...(before ?? { ...named, expiresS }),
         isWhole: hasRules && (before === undefined || (before.isWhole && before.name === named.name)),
         at: [...(before?.at ?? []), of],
+        isProxied: false,
       });
     }
   }

@@ -2,12 +2,13 @@ import { serially } from '../../serially.ts';
 import { notNewer, type Wanted, wanted } from '../book.ts';
 import { EdgeError, type Version } from '../contract.ts';
 import type { Network } from '../prefix.ts';
-import type { Kind } from './base.ts';
+import { type Kind, table } from './base.ts';
 import type { Text } from './compile.ts';
 import type { Kernel } from './kernel.ts';
 import { additions, type Change, everywhere, leading, removals } from './lines.ts';
 import { type Named, nameOf, type Of } from './names.ts';
 import { type Held, heldAs, loadState, mapsOf, type State } from './state.ts';
+import { adjustedSets, aroundLines, awayLines, hasSynproxy, synproxyOf } from './synproxy.ts';
 
 export interface Written {
   destination: string;
@@ -33,6 +34,8 @@ export interface Steps {
   lead(now: State, changes: readonly Change[]): Promise<void>;
   /** Takes away writings that are over. */
   forget(now: State, names: readonly string[]): Promise<void>;
+  /** Takes away what stands around synproxies once there are none and nothing lives that they made. */
+  tidy(now: State): Promise<void>;
 }
 
 export function stepsOf(kernel: Kernel, bridged: boolean): Steps {
@@ -74,6 +77,16 @@ export function stepsOf(kernel: Kernel, bridged: boolean): Steps {
     now.over.set(held.name, { ...held, rules: 0 });
   };
 
+  /** What synproxies need beside their own chains, where that is not there yet. */
+  async function missingAround(now: State, written: readonly Written[]): Promise<string[]> {
+    if (now.around.state === 'whole' || !written.some(({ text }) => hasSynproxy(text))) return [];
+    // What is there already follows connections itself.
+    const leavesOut =
+      now.around.state === 'broken' ? now.around.leavesOut : !(await kernel.followsConnections());
+    now.around = { state: 'whole', leavesOut };
+    return aroundLines(`inet ${table}`, leavesOut);
+  }
+
   return {
     inTurn: (what) =>
       serial('edge', async () => {
@@ -111,10 +124,17 @@ export function stepsOf(kernel: Kernel, bridged: boolean): Steps {
 
     async write(now, written) {
       if (written.length === 0) return;
-      await kernel.load(everywhere(now, (_, at) => written.flatMap(({ text }) => additions(at, text))));
+      const around = await missingAround(now, written);
+      await kernel.load(
+        everywhere(now, (of, at) => [
+          ...(of === 'inet' ? around : []),
+          ...written.flatMap(({ text }) => additions(of, at, text)),
+        ]),
+      );
       for (const { named, text } of written) {
         now.over.set(named.name, named);
-        for (const { name } of text.objects) for (const names of now.there.values()) names.add(name);
+        for (const { name, only } of text.objects)
+          for (const [of, names] of now.there) if ((only ?? of) === of) names.add(name);
         const parts = text.objects.filter(({ name }) => name !== named.name);
         if (parts.length > 0)
           now.parts.set(
@@ -138,6 +158,7 @@ export function stepsOf(kernel: Kernel, bridged: boolean): Steps {
         const led = tables.filter((of) => now.there.get(of)?.has(to.name));
         now.book[kind].set(destination, {
           ...to,
+          isProxied: led.includes('inet') && synproxyOf(now, to.name) !== null,
           isWhole: led.length === tables.length,
           expiresS: seconds,
           at: tables.filter((of) => led.includes(of) || before.includes(of)),
@@ -154,6 +175,19 @@ export function stepsOf(kernel: Kernel, bridged: boolean): Steps {
         now.over.delete(name);
         now.parts.delete(name);
       }
+    },
+
+    async tidy(now) {
+      const isUsed = [...now.parts.keys()].some((writing) => synproxyOf(now, writing) !== null);
+      if (now.around.state === 'absent' || isUsed) return;
+      const adjusted = (await kernel.list(adjustedSets)).get('inet')?.sets ?? new Map();
+      if ([...adjusted.values()].some((elements) => elements.length > 0)) return;
+      await kernel.load(
+        awayLines(`inet ${table}`, now.around)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
+      now.around = { state: 'absent', leavesOut: false };
     },
   };
 }

@@ -35,6 +35,25 @@ export function whyNoNftables(
   );
 }
 
+/** Whether the kernel answers for others who opens a connection to them. Tried out in the same way. */
+export function hasKernelSynproxy(
+  inside: (argv: readonly string[]) => readonly string[] = (argv) => argv,
+): Promise<boolean> {
+  const input = [
+    `add table inet ${probe}`,
+    `add chain inet ${probe} answered { type filter hook forward priority -150; }`,
+    `add ct timeout inet ${probe} ends { protocol tcp; l3proto ip; policy = { close: 1 }; }`,
+    `add rule inet ${probe} answered ip daddr 192.0.2.1 tcp dport 1 ct state new synproxy mss 1460`,
+    `add rule inet ${probe} answered ip daddr 192.0.2.1 meta l4proto tcp ct timeout set "ends"`,
+    `delete table inet ${probe}`,
+    '',
+  ].join('\n');
+  return runAsRoot(inside(['nft', '-f', '-']), { input, timeoutMs: 20_000 }).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** As the system says it, or whoever was to start it for us. */
 function isMissing(error: Error): boolean {
   if (!(error instanceof ProgramError)) return (error as NodeJS.ErrnoException).code === 'ENOENT';
