@@ -144,6 +144,8 @@ function checkLimit(rule: Rule, limit: Limit): void {
   checkNumber('bits a second', bitsPerSecond ?? 8, 8, most.bitsPerSecond);
   checkNumber('burst', burst, 1, most.burst);
   if (!['rule', 'source', 'destination'].includes(limit.per)) throw invalid('a limit of nothing');
+  if (limit.beyond !== undefined && limit.per !== 'source')
+    throw invalid('only of sources there are more than there is room for');
 }
 
 function checkNumber(name: string, value: number, least: number, largest: number): void {

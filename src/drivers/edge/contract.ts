@@ -152,6 +152,11 @@ export interface Limit {
   per: 'rule' | 'source' | 'destination';
   /** Packets that may come at once, above the rate. Of bits, an engine may let through a second's worth more at first. */
   burst: number;
+  /**
+   * Of `source`: what becomes of sources beyond those that an engine has room for. They share one rate, unless they are to be
+   * permitted: where sources are false, a rate that all of them share is one of the destination.
+   */
+  beyond?: 'shared' | 'permitted';
 }
 
 /** Names what a call is about. */

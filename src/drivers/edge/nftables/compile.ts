@@ -157,7 +157,7 @@ function limitChain(text: Text, name: string, { family }: Network, limit: Limit,
     });
     add(`update @${set} { ${key} ${over} } counter drop`);
     // Where the set is full, those that found no room share one rate.
-    add(`${key} != @${set} ${over} counter drop`);
+    if (limit.beyond !== 'permitted') add(`${key} != @${set} ${over} counter drop`);
   }
   add(permit);
   return name;

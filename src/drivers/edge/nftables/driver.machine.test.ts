@@ -91,6 +91,37 @@ describe('the packet filter of this host', { timeout: 180_000 }, () => {
     expect([await held(address), await passes(packet(address))]).toEqual([[14], false]);
   });
 
+  it.each([
+    ['share one rate', 'shared', [0, 200]],
+    ['pass where that is wanted', 'permitted', [4_000, 5_000]],
+  ] as const)('has sources beyond those that it has room for %s', async (_, beyond, [least, most]) => {
+    const address = freshAddress();
+    const limit = { packetsPerSecond: 5, per: 'source', burst: 5, beyond } as const;
+    await edge.replace([
+      {
+        destination: address,
+        generation: 1,
+        rules: [{ id: 1, action: 'permit', match: {}, limit }],
+        unmatched: 'permit',
+      },
+    ]);
+    const from = (nth: number) => packet(address, { source: `198.18.${nth >> 8}.${nth & 255}` });
+    const other = (nth: number) => packet(address, { source: `198.20.${nth >> 8}.${nth & 255}` });
+    // Whoever is known keeps their own rate, whatever others send.
+    const known = packet(address, { source: '192.0.2.7' });
+    await network.send([known]);
+    await network.send(Array.from({ length: 34_000 }, (_, nth) => from(nth)));
+    await network.send(Array.from({ length: 34_000 }, (_, nth) => other(nth)));
+    const late = await network.send(
+      Array.from({ length: 5_000 }, (_, nth) =>
+        packet(address, { source: `198.22.${nth >> 8}.${nth & 255}` }),
+      ),
+    );
+    const passed = late.filter(Boolean).length;
+    expect(passed >= least && passed <= most, String(passed)).toBe(true);
+    expect(await passes(known)).toBe(true);
+  });
+
   it('notices what somebody flushed, deleted or changed, and writes it anew', async () => {
     const [one, other] = [freshAddress(), freshAddress()];
     const both = [denyAll(one, 4), denyAll(other, 4)];
