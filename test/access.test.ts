@@ -67,6 +67,7 @@ const resources: [RegExp, keyof Owned][] = [
   [/^\/shield\/v2\/rules\/:id/, 'shieldRule'],
   [/^\/shield\/v2\/rate-limiters\/:id/, 'shieldLimiter'],
   [/^\/shield\/v2\/attacks\/:id/, 'shieldAttack'],
+  [/^\/shield\/v2\/mitigations\/:id/, 'shieldMitigation'],
 ];
 
 let product: TestProduct;
@@ -136,12 +137,12 @@ async function shieldOf(person: Person) {
   });
   return {
     ...{ address, shieldLimiter: Number(shieldLimiter), shieldRule, shieldGroup, shieldApply },
-    shieldAttack: await attackOn(person, address),
+    ...(await attackOn(person, address)),
   };
 }
 
-/** An attack that is over, as if it had been seen. */
-async function attackOn(person: Person, address: string): Promise<number> {
+/** An attack that is over, as if it had been seen, and what was done against it. */
+async function attackOn(person: Person, address: string) {
   const [row] = await sql<{ id: number }>(
     product,
     `insert into shield_attacks (id, organization_id, service_id, address, node_id, kind, ratio, readings, started_at,
@@ -152,7 +153,16 @@ async function attackOn(person: Person, address: string): Promise<number> {
      where a.address = $1::cidr::inet and a.organization_id = $2 returning id`,
     ...[address, person.organizationId],
   );
-  return Number(row?.id);
+  const [met] = await sql<{ id: number }>(
+    product,
+    `insert into shield_mitigations (id, attack_id, organization_id, service_id, address, kind, measure, ports, why,
+       started_at, packets, bytes, released_at, because)
+     select id + 1, id, organization_id, service_id, address, 'udp', 'limit_sources', '{}',
+       '{"arrived": {"pps": 1, "mbps": 1}, "past": null, "limit": {"pps": 1, "mbps": 1}}', now(), 1, 1, now(), 'attack_over'
+     from shield_attacks where id = $1 returning id`,
+    row?.id,
+  );
+  return { shieldAttack: Number(row?.id), shieldMitigation: Number(met?.id) };
 }
 
 /** The code of a ticket, and a file in it. */

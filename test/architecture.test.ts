@@ -132,8 +132,8 @@ const tablesOf: Record<string, string[]> = {
     ...['price_moves', 'service_price_moves'],
   ],
   shield: [
-    ...['shield_addresses', 'shield_applies', 'shield_attacks', 'shield_counts', 'shield_groups'],
-    ...['shield_limiters', 'shield_rules'],
+    ...['shield_addresses', 'shield_applies', 'shield_attacks', 'shield_counts', 'shield_filters'],
+    ...['shield_groups', 'shield_limiters', 'shield_mitigations', 'shield_rules'],
     ...['shield_traffic_minutes', 'shield_traffic_hours', 'shield_flows'].flatMap((table) => {
       return [table, ...Array.from({ length: 8 }, (_, nth) => `${table}_${nth}`)];
     }),

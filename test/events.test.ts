@@ -117,7 +117,7 @@ const texts = {
     ...['total', 'from', 'cycle', 'prefix', 'country', 'was', 'valid_from', 'valid_until', 'role', 'ends_at'],
     ...['due', 'until', 'suspends_on', 'status', 'state', 'scopes', 'rate', 'next_try_on', 'kind', 'into'],
     ...['failing_since', 'expires_at', 'ends_on', 'effective_on', 'due_at', 'command', 'answer_by'],
-    ...['made_at', 'restored_at', 'attack_id', 'started_at', 'ended_at'],
+    ...['made_at', 'restored_at', 'attack_id', 'started_at', 'ended_at', 'measure', 'because'],
     ...['coming_price', 'credit', 'credited', 'outcome', 'priority', 'by', 'error', 'event', 'paid_on'],
   ],
 };
@@ -168,6 +168,7 @@ describe('what customers are told of', () => {
     ...['service.updated', 'service.upgraded', 'service.product_changed'],
     ...['service.cancel_scheduled', 'service.cancel_revoked'],
     ...['ticket.changed', 'ticket.reopened', 'ticket.subject_changed'],
+    ...['shield.mitigation.started', 'shield.mitigation.released'],
   ];
 
   it('has the names that were promised, those that pages need, and no other', () => {

@@ -28,7 +28,7 @@ const without: Readonly<Record<string, string>> = {
     ...['deleteShieldGroup', 'listShieldPresets', 'createShieldGroup', 'applyShieldRules', 'getShieldApply'],
     ...['confirmShieldApply', 'cancelShieldApply', 'explainPacket', 'listRateLimiters', 'createRateLimiter'],
     ...['getRateLimiter', 'updateRateLimiter', 'deleteRateLimiter', 'getSensitivity', 'updateSensitivity'],
-    ...['listShieldAttacks', 'getShieldAttack', 'getShieldTraffic'],
+    ...['listShieldAttacks', 'getShieldAttack', 'releaseShieldMitigation', 'getShieldTraffic'],
   ]),
 };
 

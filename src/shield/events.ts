@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { event } from '../events/index.ts';
-import { Timestamp } from '../platform/http/index.ts';
+import { Id, Timestamp } from '../platform/http/index.ts';
 
 interface OfRule {
   rule_id: number;
@@ -61,6 +61,29 @@ interface AttackBegan extends AttackTold {
 
 interface AttackOver extends AttackBegan {
   ended_at: string;
+}
+
+interface ReleaseAsked {
+  mitigation_id: number;
+  attack_id: string;
+  address: string;
+  measure: string;
+  description: string;
+}
+
+interface MitigationTold {
+  mitigation_id: number;
+  attack_id: string;
+  address: string;
+  kind: string;
+  measure: string;
+  description: string;
+}
+
+interface MitigationOver extends MitigationTold {
+  packets: number;
+  bytes: number;
+  because: string;
 }
 
 export const ruleCreated = event<OfRule>('shield.rule.created', 'a rule of Shield was made');
@@ -141,4 +164,35 @@ export const attackEnded = event<AttackOver>(
   'shield.attack.ended',
   'an attack on an address is over: nothing was above a limit for thirty seconds',
   { permission: 'shield.read', data: { ...attackTold, ended_at: Timestamp } },
+);
+
+const mitigationTold = {
+  mitigation_id: Id,
+  attack_id: Type.String({ examples: ['4503599627370801'] }),
+  address: Type.String({ examples: ['203.0.113.10/32'] }),
+  kind: Type.String({ examples: ['reflection'] }),
+  measure: Type.String({ examples: ['drop_reflection'] }),
+  description: Type.String({ examples: ['Drops what is reflected from port 123'] }),
+};
+export const mitigationStarted = event<MitigationTold>(
+  'shield.mitigation.started',
+  'something is done against an attack on an address',
+  { permission: 'shield.read', data: mitigationTold },
+);
+export const mitigationReleaseAsked = event<ReleaseAsked>(
+  'shield.mitigation.release_asked',
+  'somebody wants released what is done against an attack',
+);
+export const mitigationReleased = event<MitigationOver>(
+  'shield.mitigation.released',
+  'what was done against an attack on an address is done no more',
+  {
+    permission: 'shield.read',
+    data: {
+      ...mitigationTold,
+      packets: count,
+      bytes: count,
+      because: Type.String({ examples: ['attack_over'] }),
+    },
+  },
 );

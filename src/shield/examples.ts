@@ -78,6 +78,8 @@ const sensitivity = {
   mode: 'monitor',
   mitigation: 'auto',
   thresholds: {},
+  whitelist: [],
+  synproxy: false,
 };
 const apply = {
   id: applyId,
@@ -90,6 +92,24 @@ const apply = {
   ended_at: null,
 };
 const attackId = 4503599627370951;
+const mitigationId = 4503599627370952;
+const mitigation = {
+  id: mitigationId,
+  attack_id: String(attackId),
+  kind: 'reflection',
+  measure: 'drop_reflection',
+  description: 'Drops what is reflected from port 53; of 53 what is longer than usual answers',
+  ports: [53],
+  why: { arrived: { pps: 50_000, mbps: 480 }, past: null, limit: { pps: 2_500, mbps: 25 } },
+  started_at: '2026-01-31T12:00:02.000Z',
+  in_force: false,
+  in_force_since: '2026-01-31T12:00:02.000Z',
+  counters: { packets: 14_900_000, bytes: 17_880_000_000 },
+  error: null,
+  releasing: false,
+  released_at: '2026-01-31T12:05:30.000Z',
+  because: 'attack_over',
+};
 const attack = {
   attack_id: String(attackId),
   dest: address,
@@ -103,6 +123,7 @@ const attack = {
   description: 'DNS reflection',
   kind: 'reflection',
   counters: { packets: 15_000_000, bytes: 18_000_000_000 },
+  mitigations: [mitigation],
   started_at: at,
   updated_at: '2026-01-31T12:05:00.000Z',
   ended_at: '2026-01-31T12:05:00.000Z',
@@ -219,4 +240,5 @@ export const examples = {
       },
     },
   },
+  releaseShieldMitigation: { params: { id: mitigationId }, data: { mitigation } },
 } satisfies Record<string, Example>;

@@ -2,7 +2,7 @@
  * Shield: what customers want of the packets to their addresses. Rules, presets and rates stand in the database as they are
  * wanted; a job has the edge of the machine's node do so, a comparison every minute repairs what differs, and each rule shows
  * what is in force beside what is wanted. What is sent to each address is read once a second, and what is an attack is written down
- * and told of. An address that is given back takes nothing along to whoever has it next.
+ * and told of, and where its owner wants that it is met. An address that is given back takes nothing along to whoever has it next.
  */
 import './errors.ts';
 import './permissions.ts';

@@ -252,6 +252,7 @@ describe('the sensitivity of an address', () => {
     expect(changed.body.data.sensitivity).toEqual({
       ...{ address: `${tenant.address}/32`, level: 'high', mode: 'enabled', mitigation: 'permanent' },
       thresholds: { syn: { pps: 500, mbps: 10 }, total: { mbps: 100 } },
+      ...{ whitelist: [], synproxy: false },
     });
     expect((await tenant.get(path(tenant.address))).body.data).toEqual(changed.body.data);
     expect((await tenant.get(path(tenant.address6))).body.data.sensitivity).toMatchObject(byDefault);

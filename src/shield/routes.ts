@@ -15,6 +15,7 @@ import {
   lockLimiter,
   readLimiter,
 } from './limiters/limiters.ts';
+import { releaseMitigation } from './mitigation/release.ts';
 import { listPresets, makeGroup } from './presets/make.ts';
 import { changeRule, deleteRule, switchRuleTo } from './rules/change.ts';
 import { createRule } from './rules/create.ts';
@@ -439,6 +440,20 @@ export const shieldRoutes = routes(prefix, group, (route) => {
       errors: ['not_found'],
     },
     (ctx, req) => readAttack(ctx, req.params.id),
+  );
+  route.post(
+    '/mitigations/:id/release',
+    {
+      ...manages,
+      operation: 'releaseShieldMitigation',
+      summary: 'Release mitigation',
+      description:
+        'Takes away what is done against an attack; within seconds, and for as long as that attack goes on. What is released already stays so.',
+      params: IdParams,
+      data: S.MitigationData,
+      errors: ['not_found'],
+    },
+    (ctx, req) => releaseMitigation(ctx, req.params.id),
   );
   route.get(
     '/analytics/traffic',

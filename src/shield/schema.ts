@@ -15,6 +15,8 @@ import {
   Timestamp,
 } from '../platform/http/index.ts';
 import { kinds, levels, mitigations, modes } from './addresses/sensitivity.ts';
+import { reasons } from './mitigation/defence.ts';
+import { measures } from './mitigation/measures.ts';
 import { flagNames, largestPort, matchTypes, numberFields, protocols } from './rules/match.ts';
 
 /** Ids of Shield fit in 31 bits. */
@@ -351,6 +353,10 @@ const Mode = Choice(modes, { description: 'monitor: attacks are told of, and not
 const Mitigation = Choice(mitigations, {
   description: 'permanent: what is done against attacks stays in place',
 });
+const Synproxy = Type.Boolean({
+  description:
+    'Your machine has no SYN cookies: during a flood of SYNs the edge may answer in its place. Such connections are slower',
+});
 const Sensitivity = named(
   'ShieldSensitivity',
   Type.Object({
@@ -364,6 +370,8 @@ const Sensitivity = named(
         { description: 'Your own, by kind; the others go by the level' },
       ),
     ),
+    whitelist: Type.Array(Type.String(), { description: 'Senders whose traffic is no attack' }),
+    synproxy: Synproxy,
   }),
   'From where on traffic to an address is an attack, and what is done about it',
 );
@@ -375,6 +383,15 @@ export const SensitivityChange = named(
     mode: Type.Optional(Nullable(Mode)),
     mitigation: Type.Optional(Nullable(Mitigation)),
     thresholds: Type.Optional(Nullable(Type.Unsafe<Thresholds>(Strict(thresholds(Nullable))))),
+    synproxy: Type.Optional(Nullable(Synproxy)),
+    whitelist: Type.Optional(
+      Nullable(
+        Type.Array(line(64, { examples: ['198.51.100.0/24'] }), {
+          maxItems: 50,
+          description: 'All of them; null: none',
+        }),
+      ),
+    ),
   }),
 );
 
@@ -477,6 +494,39 @@ export const Explained = Type.Object({
   ),
 });
 
+const Count = Type.Integer({ format: 'int64', minimum: 0 });
+const WholeRate = Type.Object({ pps: Nullable(Count), mbps: Nullable(Count) });
+const MitigationOfAttack = named(
+  'ShieldMitigation',
+  Type.Object({
+    id: Id,
+    attack_id: Type.String({ examples: ['4503599627370801'] }),
+    kind: Choice(kinds),
+    measure: Choice(measures, { description: 'What is done' }),
+    description: Type.String({ examples: ['Drops what is reflected from port 123'] }),
+    ports: Type.Array(Type.Integer({ minimum: 0, maximum: largestPort }), {
+      description: 'Of what is reflected: where it comes from',
+    }),
+    why: Type.Object(
+      { arrived: WholeRate, past: Nullable(WholeRate), limit: WholeRate },
+      {
+        description:
+          'In a second, when it was begun: what came of this kind, what of it went past that which was done already, and its limit',
+      },
+    ),
+    started_at: Timestamp,
+    in_force: Type.Boolean(),
+    in_force_since: Nullable(Timestamp),
+    counters: Type.Object({ packets: Count, bytes: Count }, { description: 'What it has dropped' }),
+    error: Nullable(Type.String({ description: 'Why it is not in force' })),
+    releasing: Type.Boolean({ description: 'Somebody has asked for its release' }),
+    released_at: Nullable(Timestamp),
+    because: Nullable(Choice(reasons, { description: 'Why it was released' })),
+  }),
+  'One thing that is done against an attack; the next one is begun only when those before it did not help',
+);
+export const MitigationData = Type.Object({ mitigation: MitigationOfAttack });
+
 const Small = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
 const PlainMoment = Type.String({ examples: ['2026-01-31 12:00:00'], description: 'In UTC' });
 const Attack = named(
@@ -500,6 +550,7 @@ const Attack = named(
       { packets: Type.Integer({ format: 'int64' }), bytes: Type.Integer({ format: 'int64' }) },
       { description: 'All that came to the address meanwhile, before any rule' },
     ),
+    mitigations: Type.Array(MitigationOfAttack, { description: 'What was done against it, in this order' }),
     started_at: Timestamp,
     updated_at: Timestamp,
     ended_at: Type.String({ description: 'Empty while it goes on', examples: ['2026-01-31T12:05:00.000Z'] }),

@@ -285,6 +285,7 @@ export const cannotBeSent: Record<string, string> = {
   dismissBankEntry: 'needs an entry that waits: billing/statements/statements.test.ts',
   getShieldToken: 'needs a key that is good: shield/wire.test.ts',
   getShieldAttack: 'needs an attack: shield/attacks.test.ts',
+  releaseShieldMitigation: 'needs one that stands: shield/mitigation/mitigation.test.ts',
   confirmShieldApply: 'needs rules that an edge has tried: shield/apply.test.ts',
   retryJob: 'needs a job that failed: billing/payments/refund.test.ts',
   dismissJob: 'needs a job that failed: attention/dismissJob.test.ts',

@@ -29,8 +29,10 @@ function ledgerOf(edge: Edge): Ledger {
   return ledger;
 }
 
-export function inheritCounts(edge: Edge, destinations: Iterable<string>): void {
-  ledgerOf(edge).inherited ??= new Set(destinations);
+export function inheritCounts(edge: Edge, destinations: readonly string[]): void {
+  ledgerOf(edge).inherited ??= new Set(
+    destinations.flatMap((each) => [`${each} policy`, `${each} mitigation`]),
+  );
 }
 
 /** Adds what an edge has counted since it was read before. */
@@ -40,9 +42,9 @@ export function noteCounts(edge: Edge, counts: readonly RuleCount[]): void {
   for (const count of counts) {
     const { destination, of, rule } = count;
     const key = `${count.writing} ${rule}`;
-    const isOld = inherited?.has(destination) ?? true;
+    const isOld = inherited?.has(`${destination} ${of}`) ?? true;
     const before = last.get(key) ?? (isOld ? count : null);
-    if (isOld) first.add(destination);
+    if (isOld) first.add(`${destination} ${of}`);
     last.set(key, count);
     const all = difference(count.packets, count.bytes, before?.packets, before?.bytes);
     if (all.packets === 0) continue;
@@ -52,7 +54,7 @@ export function noteCounts(edge: Edge, counts: readonly RuleCount[]): void {
     const sums = decided.get(place) ?? { destination, of, rule, all: nothing, aboveLimit: nothing };
     decided.set(place, { ...sums, all: sum(sums.all, all), aboveLimit: sum(sums.aboveLimit, aboveLimit) });
   }
-  for (const destination of first) inherited?.delete(destination);
+  for (const each of first) inherited?.delete(each);
   // A writing that is over is listed until it is forgotten, and never again.
   const listed = new Set(counts.map(({ writing, rule }) => `${writing} ${rule}`));
   const asked = new Set(counts.map(({ destination, of }) => `${destination} ${of}`));

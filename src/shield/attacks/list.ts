@@ -1,5 +1,6 @@
 import { pagedList } from '../../platform/http/index.ts';
 import { type OrganizationContext, requireOwn, statement } from '../../platform/index.ts';
+import { findMitigations } from '../mitigation/view.ts';
 import { type AttackRow, attackColumns } from './rows.ts';
 import { topsOf, viewAttack } from './view.ts';
 
@@ -48,16 +49,22 @@ export async function listAttacks(ctx: OrganizationContext, { chunk, limit, filt
   const filter = sent === undefined || sent.trim() === '' ? undefined : sent.trim();
   const { rows } = await attacks(ctx, { page: chunk + 1, limit }, { organizationId, filter });
   const now = ctx.clock.now();
-  if (chunk > 0) return { attacks: rows.map((row) => viewAttack(row, now)) };
+  if (chunk > 0) return { attacks: await viewAttacks(ctx, rows, now) };
   const since = new Date(now.getTime() - shownMs);
   const kept = await ctx.db.many(recent, { organizationId, since, filter: filter ?? null, atMost });
   const known = new Set(rows.map(({ id }) => id));
   const all = [...rows, ...kept.filter(({ id }) => !known.has(id))];
-  return { attacks: all.map((row) => viewAttack(row, now)) };
+  return { attacks: await viewAttacks(ctx, all, now) };
+}
+
+async function viewAttacks(ctx: OrganizationContext, rows: readonly AttackRow[], now: Date) {
+  const mitigationsOf = await findMitigations(ctx, rows);
+  return rows.map((row) => viewAttack(row, mitigationsOf(row.id), now));
 }
 
 /** `not_found`, `forbidden`. */
 export async function readAttack(ctx: OrganizationContext, id: number) {
   const row = await requireOwn(ctx, byId, { id });
-  return { attack: viewAttack(row, ctx.clock.now()), info: topsOf(row) };
+  const mitigationsOf = await findMitigations(ctx, [row]);
+  return { attack: viewAttack(row, mitigationsOf(id), ctx.clock.now()), info: topsOf(row) };
 }

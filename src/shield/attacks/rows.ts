@@ -32,10 +32,13 @@ export const attackColumns = `t.id, t.organization_id, t.service_id, host(t.addr
   t.readings, t.started_at, t.last_over_at, t.ended_at, t.peak_pps, t.peak_mbps, t.packets, t.bytes, t.ports, t.counted,
   t.created_at, t.updated_at, t.closed_at`;
 
-const openOnNode = statement<AttackRow, { nodeId: number }>(
+const openOnNode = statement<AttackRow & { node_id: number }, { nodeId: number }>(
   'shield.openAttacks',
-  `select ${attackColumns} from shield_attacks t where t.node_id = :nodeId and t.ended_at is null order by t.address`,
+  `select ${attackColumns}, t.node_id from shield_attacks t where t.ended_at is null and (t.node_id = :nodeId
+     or exists (select 1 from addresses a join placements p on p.service_id = a.service_id
+       where a.address = t.address and a.service_id = t.service_id and p.node_id = :nodeId)) order by t.address`,
 );
+// One that somebody else has ended meanwhile stays so.
 const write = statement<
   never,
   Omit<AttackRow, 'ports' | 'counted' | 'created_at' | 'updated_at'> & {
@@ -55,7 +58,8 @@ const write = statement<
      readings = excluded.readings, last_over_at = excluded.last_over_at, ended_at = excluded.ended_at,
      peak_pps = excluded.peak_pps, peak_mbps = excluded.peak_mbps, packets = excluded.packets, bytes = excluded.bytes,
      ports = excluded.ports, counted = excluded.counted, updated_at = excluded.updated_at,
-     closed_at = excluded.closed_at`,
+     closed_at = excluded.closed_at
+   where shield_attacks.ended_at is null`,
 );
 // Of a machine that came from a node that is gone: nobody there will say that it is over.
 const closeElsewhere = statement<never, { address: string; id: number; now: Date }>(
@@ -72,9 +76,13 @@ const startedBefore = statement<
      and created_at > :from and created_at <= :until) as is_known`,
 );
 
-/** The attacks that go on at the addresses of a node, as they were last written down. */
-export function findOpenAttacks(ctx: Context, nodeId: number): Promise<AttackRow[]> {
-  return ctx.db.many(openOnNode, { nodeId });
+/**
+ * The attacks that go on at the addresses of a node, as they were last written down. What another node's edge has counted of
+ * one tells nothing here.
+ */
+export async function findOpenAttacks(ctx: Context, nodeId: number): Promise<AttackRow[]> {
+  const rows = await ctx.db.many(openOnNode, { nodeId });
+  return rows.map(({ node_id, ...row }) => (node_id === nodeId ? row : { ...row, counted: {} }));
 }
 
 /** An attack as the watcher has it, with whose it is. */

@@ -1,4 +1,5 @@
 import { within31Bits } from '../ids.ts';
+import type { viewMitigation } from '../mitigation/view.ts';
 import { single } from '../prefix.ts';
 import { nameOfAttack } from '../watch/words.ts';
 import type { AttackRow } from './rows.ts';
@@ -7,7 +8,7 @@ import type { AttackRow } from './rows.ts';
 const statusMs = 60_000;
 
 /** An attack as public clients read it: integers within 31 bits, moments without zone, nothing absent and nothing null. */
-export function viewAttack(row: AttackRow, now: Date) {
+export function viewAttack(row: AttackRow, mitigations: ReturnType<typeof viewMitigation>[], now: Date) {
   const { id, started_at, ended_at, updated_at, peak_pps, peak_mbps, packets, bytes } = row;
   const ends = ended_at ?? now;
   return {
@@ -23,6 +24,7 @@ export function viewAttack(row: AttackRow, now: Date) {
     description: nameOfAttack(row),
     kind: row.kind,
     counters: { packets, bytes },
+    mitigations,
     started_at,
     updated_at,
     ended_at: ended_at === null ? '' : ended_at.toISOString(),

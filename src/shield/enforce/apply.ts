@@ -119,10 +119,13 @@ export async function letGo(
   if (addresses.length === 0) return;
   const edge = edgeOf(nodeId);
   const networks = addresses.map((address) => single(address).text);
+  const held = (await edge.list()).filter(({ destination }) => networks.includes(destination));
+  // What stands against an attack on whoever had it goes as well.
+  const measures = held.filter(({ as }) => as === 'mitigation');
+  await edge.release(measures.map(({ destination, generation }) => ({ destination, generation })));
   const newest = new Map<string, number>();
-  for (const { destination, generation, as } of await edge.list()) {
-    if (as !== 'mitigation' && networks.includes(destination))
-      newest.set(destination, Math.max(generation, newest.get(destination) ?? 0));
+  for (const { destination, generation, as } of held) {
+    if (as !== 'mitigation') newest.set(destination, Math.max(generation, newest.get(destination) ?? 0));
   }
   if (newest.size === 0) return;
   await edge.remove([...newest].map(([destination, generation]) => ({ destination, generation })));

@@ -34,9 +34,9 @@ const readingsToStart = 2;
 const quietMs = 30_000;
 
 /** UDP services that people use for traffic of their own: a tunnel and a remote desktop. Counted as any other UDP. */
-const carriers = [1194, 3389];
+export const carriers = [1194, 3389];
 /** TCP of so many bytes a packet brings data that the guest asks for: senders wait for its answers, and are slowed by it. */
-const transferBytes = 500;
+export const transferBytes = 500;
 /** UDP of so many bytes may be a download as well, which nothing in the counters tells apart. */
 const downloadBytes = 1_000;
 const downloadShare = 3;
@@ -93,22 +93,28 @@ export interface Found {
 }
 
 /** What of a reading is above a limit: the kind that is furthest above, and the sum of all only where no kind alone is. */
-export function judgeReading(
-  { seen, seconds }: Pick<Reading, 'seen' | 'seconds'>,
-  limits: Limits,
-): Found | null {
-  const { total, ...parts } = partsOf(seen);
-  const ratio = (kind: Kind, amount: Amount) => above(amount, seconds, limits[kind]);
-  const found = (Object.entries(parts) as [Exclude<Kind, 'total'>, Amount][])
-    .map(([kind, amount]) => ({ kind, ratio: ratio(kind, amount) }))
-    .reduce((most, each) => (each.ratio > most.ratio ? each : most));
-  if (found.ratio >= 1) return { ...found, of: found.kind === 'reflection' ? busiestPort(seen) : null };
-  const ofAll = ratio('total', total);
-  return ofAll >= 1 ? { kind: 'total', of: null, ratio: ofAll } : null;
+export function judgeReading(reading: Pick<Reading, 'seen' | 'seconds'>, limits: Limits): Found | null {
+  const all = overLimits(reading, limits);
+  return all.reduce<Found | null>(
+    (most, each) => (most === null || each.ratio > most.ratio ? each : most),
+    null,
+  );
 }
 
-/** Each packet belongs to one kind, and to the total. */
-function partsOf(seen: Seen): Record<Kind, Amount> {
+/** Every kind that is above its limit; the sum of all only where no kind alone is. */
+export function overLimits({ seen, seconds }: Pick<Reading, 'seen' | 'seconds'>, limits: Limits): Found[] {
+  const { total, ...parts } = partsOf(seen);
+  const found = (Object.entries(parts) as [Exclude<Kind, 'total'>, Amount][])
+    .map(([kind, amount]) => ({ kind, ratio: above(amount, seconds, limits[kind]) }))
+    .filter(({ ratio }) => ratio >= 1)
+    .map((each) => ({ ...each, of: each.kind === 'reflection' ? busiestPort(seen) : null }));
+  if (found.length > 0) return found;
+  const ofAll = above(total, seconds, limits.total);
+  return ofAll >= 1 ? [{ kind: 'total', of: null, ratio: ofAll }] : [];
+}
+
+/** Each packet belongs to one kind, and to the total. What a download may be counts for less. */
+export function partsOf(seen: Seen): Record<Kind, Amount> {
   const reflection = [...reflected(seen)].map(([, amount]) => amount).reduce(sum, nothing);
   const plain = without(without(seen.udp, reflection), seen.fragments);
   const connected = without(seen.tcp, seen.syn);
@@ -120,7 +126,8 @@ function partsOf(seen: Seen): Record<Kind, Amount> {
   };
 }
 
-function reflected({ reflection }: Seen): [number, Amount][] {
+/** By port that reflects, those left out that people use for traffic of their own. */
+export function reflected({ reflection }: Seen): [number, Amount][] {
   return [...reflection].filter(([port]) => !carriers.includes(port));
 }
 

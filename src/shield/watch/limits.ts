@@ -41,3 +41,8 @@ export function limitsOf(level: Level, own: Thresholds): Limits | null {
     }),
   ) as Record<Kind, Limit>;
 }
+
+/** The same of an address that is watched. */
+export function limitsFor({ level, thresholds }: { level: Level; thresholds: Thresholds }): Limits | null {
+  return limitsOf(level, thresholds);
+}

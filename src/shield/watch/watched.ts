@@ -16,13 +16,19 @@ export interface Watched {
   mode: (typeof modes)[number];
   mitigation: (typeof mitigations)[number];
   thresholds: Thresholds;
+  /** Whose traffic is no attack. */
+  whitelist: string[];
+  /** During a flood of SYNs the edge may answer in the place of the machine. */
+  synproxy: boolean;
 }
 
 const watchedOnNode = statement<Watched, { nodeId: number }>(
   'shield.watchedOnNode',
   `select host(a.address) as address, a.organization_id, a.service_id, coalesce(t.generation, 0) as generation,
      coalesce(t.level, 'medium') as level, coalesce(t.mode, 'monitor') as mode,
-     coalesce(t.mitigation, 'auto') as mitigation, coalesce(t.thresholds, '{}') as thresholds
+     coalesce(t.mitigation, 'auto') as mitigation, coalesce(t.thresholds, '{}') as thresholds,
+     coalesce(t.whitelist, '{}')::text[] as whitelist,
+     coalesce(t.synproxy, false) as synproxy
    from placements p join addresses a on a.service_id = p.service_id join services s on s.id = a.service_id
    left join shield_addresses t on t.address = a.address and t.service_id = a.service_id
    where p.node_id = :nodeId and ${isOwned} order by a.address`,
@@ -32,6 +38,30 @@ const watchedOnNode = statement<Watched, { nodeId: number }>(
 export async function findWatched(ctx: Context, nodeId: number): Promise<Map<string, Watched>> {
   const rows = await ctx.db.many(watchedOnNode, { nodeId });
   return new Map(rows.map((row) => [row.address, row]));
+}
+
+/** Whose an address is that another node looks after now. */
+export interface Elsewhere {
+  address: string;
+  organization_id: number;
+  service_id: number;
+}
+
+const atOtherNodes = statement<Elsewhere, { nodeId: number; addresses: string[] }>(
+  'shield.atOtherNodes',
+  `select host(a.address) as address, a.organization_id, a.service_id
+   from placements p join addresses a on a.service_id = p.service_id join services s on s.id = a.service_id
+   where a.address = any(:addresses::inet[]) and p.node_id <> :nodeId and ${isOwned}`,
+);
+
+/** Which of these are not the node's any more because their machine moved. */
+export async function findElsewhere(
+  ctx: Context,
+  nodeId: number,
+  addresses: readonly string[],
+): Promise<Elsewhere[]> {
+  if (addresses.length === 0) return [];
+  return ctx.db.many(atOtherNodes, { nodeId, addresses: [...addresses] });
 }
 
 const atOnce = 500;

@@ -19,13 +19,29 @@ import {
 } from '../attacks/rows.ts';
 import { isNews, tellOfAttack } from '../attacks/tell.ts';
 import type { EdgeOf } from '../enforce/turn.ts';
+import type { Defences } from '../mitigation/defence.ts';
+import { readFilters } from '../mitigation/defend.ts';
+import { findDefences } from '../mitigation/record.ts';
+import {
+  compareFilters,
+  defend,
+  forgetSpent,
+  keepDefences,
+  newShelf,
+  noteWritten,
+  readShelf,
+  type Shelf,
+  seenWithout,
+  shelve,
+  unwritten,
+} from '../mitigation/turn.ts';
 import { single } from '../prefix.ts';
 import { type Aside, aside } from './aside.ts';
-import { type Attack, follow, isAttack } from './detect.ts';
-import { limitsOf } from './limits.ts';
+import { type Attack, follow, isAttack, judgeReading } from './detect.ts';
+import { limitsFor } from './limits.ts';
 import { type SampleReader, sampleReader } from './samples.ts';
 import { type Counted, countedOf, nothingSeen, type Seen, seenSince } from './seen.ts';
-import { findWatched, holdWatched, type Watched } from './watched.ts';
+import { type Elsewhere, findElsewhere, findWatched, holdWatched, type Watched } from './watched.ts';
 
 const refreshEveryMs = 2_000;
 const compareEveryMs = 60_000;
@@ -48,6 +64,8 @@ interface Known {
   courses: Map<string, Course>;
   /** Attacks that are over, and not written down as that yet. */
   over: readonly Followed[];
+  /** By address: what stands before it against attacks. */
+  defences: Defences;
   full: string;
   minute: Minute;
   minutesOver: readonly MinuteOver[];
@@ -61,6 +79,11 @@ interface Course {
 interface Beside {
   /** Who has which addresses, once that has been read anew. */
   watched: Map<string, Watched> | null;
+  /** Of those that are the node's no more: whose machine moved to another. */
+  elsewhere: readonly Elsewhere[];
+  /** What was written down of addresses whose machine has come here. */
+  arrived: { attacks: AttackRow[]; defences: Defences } | null;
+  shelf: Shelf;
   /** By attack: as it was last written down, and as it was last told of. */
   written: Map<number, Attack>;
   told: Map<number, Attack>;
@@ -109,7 +132,8 @@ export function createWatcher(ctx: Context, nodeId: number, edgeOf: EdgeOf): () 
 
 function besideWith(failures: unknown[]): Beside {
   return {
-    ...{ watched: null, written: new Map(), told: new Map(), minutes: new Set() },
+    ...{ watched: null, elsewhere: [], arrived: null, shelf: newShelf() },
+    ...{ written: new Map(), told: new Map(), minutes: new Set() },
     ...{ reading: aside(), writing: aside(), counting: aside() },
     attempt: (work) => work().catch((error: unknown) => void failures.push(error)),
   };
@@ -149,6 +173,9 @@ async function begin(
   );
   for (const { id, attack } of open.map(followedOf))
     for (const map of [beside.written, beside.told]) map.set(id, attack);
+  const defences = await compareFilters(edge, nodeId, await findDefences(ctx, nodeId));
+  shelve(beside.shelf, defences);
+  await readShelf(ctx, beside.shelf, watched, { defences, attacked: [], all: true });
   const at = now.getTime();
   return {
     watched,
@@ -159,6 +186,7 @@ async function begin(
     readAt: now,
     courses,
     over: [],
+    defences,
     full: '',
     minute: minuteOf(now),
     minutesOver: [],
@@ -176,7 +204,7 @@ function resumed(row: AttackRow, owner: Watched | undefined, counted: Counted, n
   const seen = seenSince(new Map(before), new Map(there)).get(row.address) ?? nothingSeen;
   const seconds = Math.max(1, (now.getTime() - row.updated_at.getTime()) / 1_000);
   const going = { ...followed.attack, lastOverAt: now };
-  const limits = owner === undefined ? null : limitsOf(owner.level, owner.thresholds);
+  const limits = owner === undefined ? null : limitsFor(owner);
   const attack = follow(going, { at: now, seconds, seen }, limits) ?? going;
   return { followed: { ...followed, attack } };
 }
@@ -185,40 +213,61 @@ async function turn(
   ctx: Context,
   nodeId: number,
   edge: Edge,
-  before: Known,
+  last: Known,
   beside: Beside,
   readSamples: SampleReader,
 ): Promise<Known> {
   const at = ctx.clock.now();
-  const seconds = (at.getTime() - before.readAt.getTime()) / 1_000;
+  const seconds = (at.getTime() - last.readAt.getTime()) / 1_000;
   // A clock that went back starts over.
-  if (seconds < 0) return { ...before, readAt: at };
-  if (seconds * 1_000 < leastMs) return before;
-  const { watched, held, ...times } = await refreshed(ctx, nodeId, edge, before, at.getTime(), beside);
+  if (seconds < 0) return { ...last, readAt: at };
+  if (seconds * 1_000 < leastMs) return last;
+  const before = await refreshed(ctx, nodeId, edge, last, at, beside);
+  const { watched } = before;
   const traffic = await edge.readTraffic();
   const samples = await readSamples(edge);
   const counted = countedOf(traffic);
-  const seen = seenSince(before.counted, counted);
+  const arrived = seenSince(before.counted, counted);
+  const isTooMuch = (address: string) => isOver(watched.get(address), arrived.get(address), seconds);
+  const attacked = new Set(before.courses.keys());
+  const filtered = await readFilters(edge, before.defences, attacked, isTooMuch, at);
+  const seen = seenWithout(arrived, filtered);
   const { minute, over: minutes } = turnMinute(edge, before.minute, at);
-  const courses = coursesAfter(before.courses, watched, seen, { at, seconds });
+  const elsewhere = new Set(beside.elsewhere.map(({ address }) => address));
+  const courses = coursesAfter(before.courses, watched, seen, { at, seconds, elsewhere });
   const full = reportFull(ctx, nodeId, traffic, before.full);
   const ended = [...courses.values()].filter(({ followed }) => followed.attack.endedAt !== null);
   const over = [...before.over, ...ended.map(({ followed }) => followed)];
-  await beside.attempt(() => writeCourses(ctx, nodeId, beside, [...over, ...goingOf(courses)], counted));
+  const going = goingOf(courses);
+  const attacks = new Map(
+    going.filter(({ attack }) => isAttack(attack)).map(({ address, id }) => [address, id]),
+  );
+  const now = { edge, nodeId, at, seconds, watched, seen, attacks, counted: filtered, elsewhere };
+  const defences = await defend(before.defences, now, beside.shelf);
+  await beside.attempt(() => writeDown(ctx, nodeId, beside, [...over, ...going], defences, counted));
+  await forgetSpent(edge, defences, beside.shelf);
   const minutesOver = [...before.minutesOver, ...minutes].slice(-minutesAtMost);
   await beside.attempt(() => writeMinutes(ctx, beside, minutesOver));
   return {
-    watched,
-    held,
-    ...times,
+    ...before,
     counted,
     readAt: at,
-    courses: new Map([...courses].filter(([, { followed }]) => followed.attack.endedAt === null)),
+    courses: new Map(
+      [...courses].filter(
+        ([address, { followed }]) => followed.attack.endedAt === null && !elsewhere.has(address),
+      ),
+    ),
     over: over.filter((followed) => !isDone(followed, beside)),
+    defences,
     full,
-    minute: addSeen(minute, seen, watched, samples),
+    minute: addSeen(minute, arrived, watched, samples),
     minutesOver: minutesOver.filter(({ time }) => !beside.minutes.delete(time)),
   };
+}
+
+function isOver(owner: Watched | undefined, seen: Seen | undefined, seconds: number): boolean {
+  const limits = owner === undefined ? null : limitsFor(owner);
+  return limits !== null && seen !== undefined && judgeReading({ seen, seconds }, limits) !== null;
 }
 
 /** Whether there is nothing left to be written of one that is over; then it is forgotten. */
@@ -248,27 +297,71 @@ function writeMinutes(
   });
 }
 
+/** With what the database says by now, as far as it answers, and what the edge holds. */
 async function refreshed(
   ctx: Context,
   nodeId: number,
   edge: Edge,
-  { watched: known, held, refreshedAt, comparedAt }: Known,
-  now: number,
+  known: Known,
+  at: Date,
   beside: Beside,
-): Promise<Pick<Known, 'watched' | 'held' | 'refreshedAt' | 'comparedAt'>> {
-  if (now - refreshedAt < refreshEveryMs) return { watched: known, held, refreshedAt, comparedAt };
-  await beside.attempt(() =>
-    beside.reading.take(async () => {
-      beside.watched = await findWatched(ctx, nodeId);
-    }),
-  );
-  const watched = beside.watched ?? known;
+): Promise<Known> {
+  const now = at.getTime();
+  const isAttacked = [...known.courses.keys()].some((address) => !beside.shelf.exempt.has(address));
+  if (now - known.refreshedAt < refreshEveryMs && !isAttacked) return known;
+  const isLate = now - known.comparedAt >= compareEveryMs;
+  await beside.attempt(() => beside.reading.take(() => readAnew(ctx, nodeId, known, isLate, beside)));
+  const { courses, defences } = withArrived(known, beside, at);
+  const watched = beside.watched ?? known.watched;
   const isNew = [...watched.values()].some(
-    ({ address, generation }) => generation === 0 && !held.has(address),
+    ({ address, generation }) => generation === 0 && !known.held.has(address),
   );
-  if (!isNew && now - comparedAt < compareEveryMs) return { watched, held, refreshedAt: now, comparedAt };
-  const holds = await holdWatched(nodeId, edge, watched);
-  return { watched, held: holds, refreshedAt: now, comparedAt: now };
+  const fresh = { ...known, watched, courses, defences, refreshedAt: now };
+  if (!isNew && !isLate) return fresh;
+  const held = await holdWatched(nodeId, edge, watched);
+  return { ...fresh, held, comparedAt: now, defences: await compareFilters(edge, nodeId, defences) };
+}
+
+async function readAnew(
+  ctx: Context,
+  nodeId: number,
+  { watched: before, courses, defences }: Known,
+  all: boolean,
+  beside: Beside,
+): Promise<void> {
+  const watched = await findWatched(ctx, nodeId);
+  const attacked = [...courses.keys()];
+  const gone = [...attacked, ...defences.keys()].filter((address) => !watched.has(address));
+  const elsewhere = (await findElsewhere(ctx, nodeId, gone)).filter(({ address, service_id }) => {
+    return (defences.get(address)?.serviceId ?? courses.get(address)?.followed.serviceId) === service_id;
+  });
+  const isNew = (address: string) => watched.has(address) && !before.has(address);
+  if ([...watched.keys()].some(isNew)) {
+    const [attacks, found] = [await findOpenAttacks(ctx, nodeId), await findDefences(ctx, nodeId)];
+    beside.arrived = {
+      attacks: attacks.filter(({ address }) => isNew(address)),
+      defences: new Map([...found].filter(([address]) => isNew(address))),
+    };
+  }
+  await readShelf(ctx, beside.shelf, watched, { defences, attacked, all });
+  Object.assign(beside, { watched, elsewhere });
+}
+
+/** What was under way at addresses whose machine has come here goes on. */
+function withArrived({ courses, defences, counted }: Known, beside: Beside, at: Date) {
+  const { arrived, shelf, watched } = beside;
+  if (arrived === null) return { courses, defences };
+  beside.arrived = null;
+  shelve(shelf, arrived.defences);
+  const resumedHere = arrived.attacks.map((row): [string, Course] => {
+    const { id, attack } = followedOf(row);
+    for (const map of [beside.written, beside.told]) map.set(id, attack);
+    return [row.address, resumed(row, watched?.get(row.address), counted, at)];
+  });
+  return {
+    courses: new Map([...resumedHere, ...courses]),
+    defences: new Map([...arrived.defences, ...defences]),
+  };
 }
 
 /** A full set of the edge misses traffic of others: staff has to know. */
@@ -286,17 +379,22 @@ function coursesAfter(
   before: ReadonlyMap<string, Course>,
   watched: ReadonlyMap<string, Watched>,
   seen: ReadonlyMap<string, Seen>,
-  { at, seconds }: { at: Date; seconds: number },
+  { at, seconds, elsewhere }: { at: Date; seconds: number; elsewhere: ReadonlySet<string> },
 ): Map<string, Course> {
   const courses = new Map<string, Course>();
   for (const address of new Set([...before.keys(), ...seen.keys()])) {
+    // Whoever has the machine now follows it.
+    if (elsewhere.has(address)) continue;
     const course = before.get(address) ?? null;
     const owner = watched.get(address);
     const going = course?.followed.attack ?? null;
     // Whoever has the address no more is attacked no more.
     const isTheirs =
-      owner !== undefined && (course === null || owner.service_id === course.followed.serviceId);
-    const limits = isTheirs ? limitsOf(owner.level, owner.thresholds) : null;
+      owner !== undefined &&
+      (course === null ||
+        (owner.service_id === course.followed.serviceId &&
+          owner.organization_id === course.followed.organizationId));
+    const limits = isTheirs ? limitsFor(owner) : null;
     const reading = { at, seconds, seen: seen.get(address) ?? nothingSeen };
     const attack = isTheirs ? follow(going, reading, limits) : given(going);
     if (attack === null) continue;
@@ -315,23 +413,27 @@ function newFollowed(address: string, owner: Watched | undefined): Omit<Followed
   return { id: newId(), organizationId: owner.organization_id, serviceId: owner.service_id, address };
 }
 
-/** Writes down what has changed of attacks, and what is told of it, together. */
-function writeCourses(
+/** Writes down what has changed of attacks and what is done about them, and what is told of it, together. */
+function writeDown(
   ctx: Context,
   nodeId: number,
-  { written, told, writing }: Beside,
+  { written, told, writing, shelf }: Beside,
   attacks: readonly Followed[],
+  defences: Defences,
   counted: Counted,
 ): Promise<void> {
   const changed = attacks.filter(({ id, attack }) => isAttack(attack) && written.get(id) !== attack);
-  if (changed.length === 0) return Promise.resolve();
+  const others = unwritten(defences, shelf);
+  if (changed.length === 0 && others.length === 0) return Promise.resolve();
   return writing.take(async () => {
     await transaction(ctx, 'shield.writeAttacks', async (tx) => {
       for (const followed of changed) {
         await writeAttack(tx, nodeId, followed, countedThere(counted, followed.address));
         await tellOfAttack(tx, told.get(followed.id) ?? null, followed);
       }
+      await keepDefences(tx, nodeId, others, shelf);
     });
+    noteWritten(others, shelf);
     for (const { id, attack } of changed) {
       const before = told.get(id);
       if (before === undefined || isNews(before, attack)) told.set(id, attack);

@@ -29,6 +29,8 @@ const followUps: Readonly<Record<EventName, readonly string[]>> = {
   'shield.attack.ended': ['shield', 'vps'],
   'shield.attack.started': ['shield', 'vps'],
   'shield.attack.updated': ['shield'],
+  'shield.mitigation.released': ['shield'],
+  'shield.mitigation.started': ['shield'],
   'ticket.changed': ['tickets'],
   'ticket.closed': ['tickets'],
   'ticket.created': ['tickets'],
