@@ -69,6 +69,7 @@ describe('traffic', () => {
     expect(Math.abs((times.at(-1) ?? 0) * 1_000 - product.clock.now().getTime())).toBeLessThan(120_000);
     expect([sum(traffic, 1) * 60, sum(traffic, 2)]).toEqual([12_000, 0]);
     const bits = await trafficOf(`ip=${tenant.address}%2F32&unit=mbps&time=60`);
+    for (const row of bits.traffic) expect(row.map(Number.isInteger)).toEqual([true, true, true]);
     expect(sum(bits.traffic, 1)).toBe(Math.round((12_000 * 1_000 * 8) / 1e6 / 60));
   });
 
