@@ -20,6 +20,7 @@ import {
 import { lookForWorkers } from '../src/platform/jobs/index.ts';
 import { startProduct } from '../src/product.ts';
 import { allPeriodicJobs } from '../src/worker.ts';
+import type { Cable } from './cable.ts';
 import { apiClient, type Client } from './client.ts';
 import { testDatabase } from './database.ts';
 import { removeDataDir } from './dataDir.ts';
@@ -50,6 +51,8 @@ export interface TestOptions {
   doubtsClock?: boolean;
   /** When it begins; else now. The clock of the database is the machine's, so what has to be over by that begins long ago. */
   startsAt?: Date;
+  /** Over which it reaches its database; `databaseUrl` goes past it. */
+  cable?: Cable;
   /** Stand in for the other drivers that the configuration would choose. */
   drivers?: Omit<GivenDrivers, 'hypervisor'>;
 }
@@ -59,6 +62,7 @@ const silent = { stage: () => undefined, say: () => undefined };
 /** Starts the product; every response it gives is held against its schema. */
 export async function startTestProduct(options: TestOptions = {}): Promise<TestProduct> {
   const database = await testDatabase();
+  const through = (url: string) => options.cable?.through(url) ?? url;
   const dataDir = mkdtempSync(join(tmpdir(), 'innkeeper-product-'));
   // As the product makes it for the account of the database: else it asks a program of that account, twice.
   chmodSync(dataDir, 0o711);
@@ -66,9 +70,9 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
     PORT: '0',
     HOST: '127.0.0.1',
     DATA_DIR: dataDir,
-    DATABASE_URL: database.applicationUrl,
-    DATABASE_OWNER_URL: database.url,
-    DATABASE_RETENTION_URL: database.retentionUrl ?? '',
+    DATABASE_URL: through(database.applicationUrl),
+    DATABASE_OWNER_URL: through(database.url),
+    DATABASE_RETENTION_URL: database.retentionUrl === null ? '' : through(database.retentionUrl),
     RATE_LIMITS: 'off',
     MAX_UNPAID_ORDERS: '10000',
     MAX_UNPAID_ORDERS_NEW: '10000',
