@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, open, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAsRoot, runProgram } from '../src/platform/host/program.ts';
@@ -8,6 +8,10 @@ import { runAsRoot, runProgram } from '../src/platform/host/program.ts';
 export interface Disk {
   /** What of its files a power cut at this moment leaves different: each path below `dir`, and what became of it. */
   lost(): Promise<string[]>;
+  /** Remembers what a power cut at this moment would leave. */
+  remember(): Promise<void>;
+  /** Puts what was remembered last in the place of the file system, as after such a cut. Nobody uses it by then. */
+  comeBack(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -23,13 +27,22 @@ export async function openDisk(dir: string, mib: number): Promise<Disk> {
   await runProgram(['mkfs.ext4', '-q', image]);
   await mkdir(dir, { recursive: true });
   await runAsRoot(['mount', '-o', 'loop', image, dir]);
+  const [copy, after] = [join(work, 'copy'), join(work, 'after')];
+  const remember = async (): Promise<void> => {
+    const commit = await open(join(dir, 'commit'), 'w');
+    await commit.writeFile('.');
+    await commit.sync().finally(() => commit.close());
+    await runProgram(['cp', '--sparse=always', image, copy]);
+  };
   return {
+    remember,
+    comeBack: async () => {
+      await runAsRoot(['umount', dir]);
+      await rename(copy, image);
+      await runAsRoot(['mount', '-o', 'loop', image, dir]);
+    },
     lost: async () => {
-      const commit = await open(join(dir, 'commit'), 'w');
-      await commit.writeFile('.');
-      await commit.sync().finally(() => commit.close());
-      const [copy, after] = [join(work, 'copy'), join(work, 'after')];
-      await copyFile(image, copy);
+      await remember();
       await mkdir(after, { recursive: true });
       await runAsRoot(['mount', '-o', 'loop', copy, after]);
       try {

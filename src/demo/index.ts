@@ -3,12 +3,13 @@
  * staff to try everything with. `demo.json` in the data directory says who they are.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApiKey, createUser, giveTotp, type StaffRole } from '../account/index.ts';
 import { grantCredit } from '../billing/index.ts';
 import { addProduct } from '../catalog/index.ts';
 import { foundOrganization } from '../organizations/index.ts';
+import { writeDurably } from '../platform/host/durable.ts';
 import { type Context, statement, type TxContext, transaction } from '../platform/index.ts';
 import { demoProducts } from './products.ts';
 
@@ -42,8 +43,7 @@ export async function openDemo(ctx: Context, dataDir: string, baseUrl: string): 
   const made = await transaction(ctx, 'demo.fill', async (tx) => {
     if ((await tx.db.one(hasUsers)).has) return null;
     const demo = await fill(tx, baseUrl);
-    writeFileSync(`${file}.partial`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-    renameSync(`${file}.partial`, file);
+    await writeDurably(file, `${JSON.stringify(demo, null, 2)}\n`);
     return demo;
   });
   if (made !== null) return made;
