@@ -1,7 +1,7 @@
 import type { TxContext } from '../context.ts';
 import { wakeWorkers } from './enqueue.ts';
 import type { PeriodicJob } from './periodic.ts';
-import { tryOnceMore } from './queries.ts';
+import { goOnOnceMore, tryOnceMore } from './queries.ts';
 import type { AnySaga } from './saga.ts';
 
 const minute = 60_000;
@@ -11,7 +11,7 @@ const pauseMs = 60 * minute;
 const batch = 200;
 
 /**
- * Tries failed jobs again whose saga says that such a failure ends by itself (`outages`): once every hour, until they are
+ * Tries failed and stuck jobs again whose saga says that such a failure ends by itself (`outages`): once every hour, until they are
  * done or staff dismisses them. Meanwhile they stand in staff's list like any other.
  */
 export function healing(sagas: readonly AnySaga[]): PeriodicJob {
@@ -25,7 +25,8 @@ export function healing(sagas: readonly AnySaga[]): PeriodicJob {
     work: async (tx: TxContext) => {
       const now = tx.clock.now();
       const before = new Date(now.getTime() - pauseMs);
-      const again = await tx.db.many(tryOnceMore, { names, codes, now, before, limit: batch });
+      const which = { names, codes, now, before, limit: batch };
+      const again = [...(await tx.db.many(tryOnceMore, which)), ...(await tx.db.many(goOnOnceMore, which))];
       for (const name of new Set(again.map((job) => job.name)))
         tx.db.afterCommit(() => wakeWorkers({ name, nodeId: null }));
     },

@@ -288,6 +288,21 @@ export const tryOnceMore = statement<
      node_id = home_node_id, held_at = null, error_step = null, error_code = null, error_message = null
    where id in (select id from again) returning name`,
 );
+/** The same of what is stuck, as where what was to be undone failed of the same: from where it stood. Not what a restore holds. */
+export const goOnOnceMore = statement<
+  { name: string },
+  { names: string[]; codes: string[]; now: Date; before: Date; limit: number }
+>(
+  'jobs.goOnOnceMore',
+  `with again as (
+     select j.id from jobs j join unnest(:names::text[], :codes::text[]) as o(name, code)
+       on j.name = o.name and j.error_code = o.code
+     where j.state = 'stuck' and j.held_at is null and j.dismissed_at is null and j.finished_at <= :before
+     order by j.finished_at, j.id limit :limit for update of j skip locked)
+   update jobs set state = 'ready', attempts = 11, run_at = :now, finished_at = null
+   where id in (select id from again) returning name`,
+);
+
 /** From where it stood, in the direction it had. */
 export const goOn = statement<never, { id: number; now: Date }>(
   'jobs.goOn',

@@ -2,6 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Response } from '../../../test/client.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
@@ -16,9 +18,18 @@ let isAway = false;
 const away = async () => {
   throw new FilesError('files_unreachable', 'connect ECONNREFUSED');
 };
+/** While it is true, it takes the beginning of a file and has no room for the rest. */
+let isFull = false;
+const full = async (content: Buffer | Readable) => {
+  const noRoom = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  const disk = new Writable({ write: (_chunk, _encoding, done) => done(noRoom) });
+  await pipeline(Buffer.isBuffer(content) ? Readable.from([content]) : content, disk).catch((cause) => {
+    throw new FilesError('files_full', 'there is no room', { cause });
+  });
+};
 const files: Files = {
   ...folder,
-  put: (...given) => (isAway ? away() : folder.put(...given)),
+  put: (name, content) => (isAway ? away() : isFull ? full(content) : folder.put(name, content)),
   stream: (...given) => (isAway ? away() : folder.stream(...given)),
   delete: (...given) => (isAway ? away() : folder.delete(...given)),
 };
@@ -558,5 +569,16 @@ describe('while the storage is away for ten minutes', () => {
       await sql(product, 'select 1 from ticket_attachments where message_id is null'),
       inFolder(),
     ]).toEqual([[], kept + 1]);
+  });
+});
+
+describe('while the storage is full', () => {
+  it('a file that it has begun with is refused in words, and taken once there is room', async () => {
+    const attachments = [{ name: 'a.bin', content_base64: base64(Buffer.alloc(500_000, 7)) }];
+    isFull = true;
+    const refused = await ana.post('/dashboard/tickets/create', { ...opening, attachments });
+    isFull = false;
+    expect([refused.status, refused.body.code]).toEqual([503, 'attachments_unavailable']);
+    expect((await ana.post('/dashboard/tickets/create', { ...opening, attachments })).status).toBe(200);
   });
 });

@@ -107,17 +107,20 @@ function look(content: AsyncIterable<Uint8Array>, mostBytes: number) {
     through: pass(),
   };
   async function* pass() {
+    let isPassing = false;
     try {
       for await (const chunk of content) {
         if (seen.bytes < headBytes) seen.head.push(Buffer.from(chunk.subarray(0, headBytes - seen.bytes)));
         seen.bytes += chunk.length;
         if (seen.bytes > mostBytes) throw tooLarge(mostBytes);
         seen.hash.update(chunk);
+        isPassing = true;
         yield chunk;
+        isPassing = false;
       }
     } catch (error) {
-      // So its reader lets go of it, which failed itself.
-      if (!(error instanceof Error && error.name === 'AbortError')) seen.failure = { error };
+      // What comes back from who takes the chunk, such as that a disk is full, is not the sender's.
+      if (!isPassing) seen.failure = { error };
       throw error;
     }
   }

@@ -41,6 +41,7 @@ import {
   specOf,
   writeMachine,
 } from '../machine.ts';
+import { hostOutages } from '../outages.ts';
 import { requireNoneUnknown } from '../unknown.ts';
 import { ensureImage } from './ensureImage.ts';
 
@@ -242,6 +243,8 @@ const deliverStep: ProvisionStep = {
 export const provision = saga<Payload, State>({
   name: 'vps.provision',
   queue: 'machine',
+  // Its room and addresses were given back, and may be somebody else's for a while.
+  outages: [...hostOutages, 'insufficient_stock'],
   steps: [
     openStep,
     addressStep,

@@ -3,6 +3,7 @@ import { forCustomer } from '../actions/advice.ts';
 import { finishAction, isOpenAction, openSystemAction } from '../actions/history.ts';
 import { holdsLock } from '../actions/lock.ts';
 import { machineIdOf, setMachineState } from '../machine.ts';
+import { hostOutages } from '../outages.ts';
 import { stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { actionOf, calledOff, giveUp, type Halt, type HaltPayload, type HaltRun, haltSteps } from './halt.ts';
@@ -16,6 +17,7 @@ const halt: Halt = { command: 'suspend', status: 'suspended', during: 'stopping'
 export const suspendMachine = saga<HaltPayload>({
   name: 'vps.suspend',
   queue: 'machine',
+  outages: hostOutages,
   steps: [...haltSteps(halt), { name: 'off', do: off }],
   succeeded: async (tx, payload) => {
     await lockVps(tx, payload.serviceId);

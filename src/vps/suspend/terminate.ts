@@ -4,6 +4,7 @@ import { forCustomer } from '../actions/advice.ts';
 import { finishAction, isOpenAction, openSystemAction } from '../actions/history.ts';
 import { giveBackAddresses } from '../giveBack.ts';
 import { machineIdOf, removeMachine } from '../machine.ts';
+import { hostOutages } from '../outages.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { actionOf, calledOff, giveUp, type Halt, type HaltPayload, type HaltRun, haltSteps } from './halt.ts';
 
@@ -33,6 +34,7 @@ const dropSecretsOf = statement<never, { serviceId: number }>(
 export const terminateMachine = saga<HaltPayload>({
   name: 'vps.terminate',
   queue: 'machine',
+  outages: hostOutages,
   steps: [
     ...haltSteps(halt),
     { name: 'destroy', do: destroy },

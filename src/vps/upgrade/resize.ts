@@ -11,6 +11,7 @@ import { forCustomer } from '../actions/advice.ts';
 import { startUnlessToStop } from '../actions/forcedStop.ts';
 import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
 import { holdsLock } from '../actions/lock.ts';
+import { hostOutages } from '../outages.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { inSql, type MachineState, rules } from '../states.ts';
@@ -63,6 +64,7 @@ const letGo = statement<never, { serviceId: number; actionId: number; isBroken: 
 export const resize = saga<Payload>({
   name: 'vps.resize',
   queue: 'machine',
+  outages: hostOutages,
   steps: [
     { name: 'open', attempts: Number.POSITIVE_INFINITY, do: open },
     { name: 'size', do: writeSize },
