@@ -6,6 +6,7 @@ import { measureCheckout } from './checkout.ts';
 import { measureDashboard } from './dashboard.ts';
 import { measureDocuments } from './documents.ts';
 import { measureEdge } from './edge.ts';
+import { measureFlows } from './flows.ts';
 import { measureGet } from './get.ts';
 import { openHouse, temporaryDir, undoAll } from './house.ts';
 import { measureJobs } from './jobs.ts';
@@ -69,6 +70,7 @@ try {
     measureDocuments(quick ? { rounds: 3, documents: 20 } : { rounds: 9, documents: 100 }),
   );
   if (['start', 'ssh'].some(wanted)) await machines();
+  if (wanted('flows')) await flows();
   if (process.env.INNKEEPER_BENCH_NETWORK === 'own')
     await take('edge', () =>
       measureEdge(
@@ -152,6 +154,16 @@ async function signIn(): Promise<void> {
       { house, access, people },
       quick ? { rounds: roundsOr(3), seconds: 2 } : { rounds: roundsOr(15), seconds: 4 },
     ),
+  );
+  await access.close();
+  await house.stop();
+}
+
+async function flows(): Promise<void> {
+  const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator', RATE_LIMITS: 'off' });
+  const access = await openAccess(house);
+  await take('flows', () =>
+    measureFlows(house, access, quick ? { rounds: 3, flows: 20_000 } : { rounds: 15, flows: 100_000 }),
   );
   await access.close();
   await house.stop();

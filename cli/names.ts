@@ -61,6 +61,7 @@ const called: Readonly<Record<string, string>> = {
   'GET /shield/v2/rules/apply/{id}': 'shield replacements show',
   'POST /shield/v2/rules/apply/{id}/confirm': 'shield replacements confirm',
   'POST /shield/v2/rules/apply/{id}/cancel': 'shield replacements cancel',
+  'POST /shield/v2/rules/simulate': 'shield simulate',
   'POST /shield/v2/rules/explain': 'shield explain',
   'GET /shield/v2/analytics/traffic': 'shield traffic',
   'GET /staff/search': 'staff search',

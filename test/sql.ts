@@ -38,6 +38,8 @@ export async function sql<Row extends object>(
 
 /** Measurements, checks, and how far a reader of the journal came: the product makes them by itself whatever a test does. */
 const measured = ['vps_samples', 'vps_traffic', 'shield_counts', 'ledger_checks', 'webhook_cursor'];
+/** The same of what comes to addresses, with the parts that it is kept in. */
+const traffic = /^shield_(traffic|flows)(_|$)/;
 const moments = ['seen_at', 'last_seen_at', 'last_used_at', 'last_used_ip', 'last_activity_at'];
 
 /**
@@ -45,7 +47,9 @@ const moments = ['seen_at', 'last_seen_at', 'last_used_at', 'last_used_ip', 'las
  * What changes by itself is left out: measurements, and the moments at which nodes, sessions and people were seen last.
  */
 export async function contents(product: OnDatabase): Promise<Record<string, string[]>> {
-  const tables = (await tableNames(product)).filter((name) => !measured.includes(name));
+  const tables = (await tableNames(product)).filter(
+    (name) => !measured.includes(name) && !traffic.test(name),
+  );
   const parts = tables.map(
     (name) => `select '${name}' as name, (to_jsonb(t) - $1::text[])::text as row from "${name}" t`,
   );

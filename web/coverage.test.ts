@@ -26,6 +26,7 @@ const without: Readonly<Record<string, string>> = {
     ...['listShieldIps', 'updateShieldIp', 'listShieldRules', 'createShieldRule', 'getShieldRule'],
     ...['updateShieldRule', 'deleteShieldRule', 'enableShieldRule', 'disableShieldRule', 'getShieldGroup'],
     ...['deleteShieldGroup', 'listShieldPresets', 'createShieldGroup', 'applyShieldRules', 'getShieldApply'],
+    ...['simulateShieldRules'],
     ...['confirmShieldApply', 'cancelShieldApply', 'explainPacket', 'listRateLimiters', 'createRateLimiter'],
     ...['getRateLimiter', 'updateRateLimiter', 'deleteRateLimiter', 'getSensitivity', 'updateSensitivity'],
     ...['listShieldAttacks', 'getShieldAttack', 'releaseShieldMitigation', 'getShieldTraffic'],

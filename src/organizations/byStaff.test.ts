@@ -27,7 +27,14 @@ async function mailsTo(email: string): Promise<{ subject: string; body: string }
 
 /** What an organization that is blocked may do (decision 0092): it reads, and its people look after their own accounts. */
 const whileBlocked = {
-  changes: ['addPaymentMethod', 'createTicket', 'explainPacket', 'payInvoice', 'replyToTicket'],
+  changes: [
+    'addPaymentMethod',
+    'createTicket',
+    'explainPacket',
+    'payInvoice',
+    'replyToTicket',
+    'simulateShieldRules',
+  ],
   notRead: ['getVpsConsole', 'getVpsScreen'],
 };
 const ofOrganizations = listRoutes(allRoutes).filter(({ auth }) => auth === 'organization');

@@ -176,6 +176,46 @@ export const examples = {
     data: { apply_id: applyId, confirm_until: apply.confirm_until, rule_ids: [triedId] },
     beside: { warnings },
   },
+  simulateShieldRules: {
+    body: { rules: [words] },
+    data: {
+      since: '2026-01-31T11:00:00.000Z',
+      until: '2026-01-31T12:00:00.000Z',
+      in_force: true,
+      certainty: {
+        level: 'good',
+        samples: 12_400,
+        one_in: 16,
+        margin: 3_380,
+        message:
+          '12,400 packets were looked at, about one in 16 of those that came. The numbers are estimates: of the 198,400 in all, the true ' +
+          'number is at most 3,380 away, 95 times in 100, and each has its own margin. Who sent few packets may be missing. There are ' +
+          'flows of 60 of the last 60 minutes, in which 198,112 packets were counted.',
+      },
+      total: { packets: 198_400, bytes: 184_512_000, samples: 12_400, margin: 3_380 },
+      rules: [
+        {
+          ...{ rule_id: null, destination: address, action: 'deny', limited: false },
+          ...{ packets: 6_400, bytes: 384_000, samples: 400, margin: 608 },
+        },
+      ],
+      unmatched: { packets: 192_000, bytes: 184_128_000, samples: 12_000, margin: 3_326 },
+      newly_dropped: {
+        ...{ packets: 6_400, bytes: 384_000, samples: 400, margin: 608 },
+        tops: {
+          dport: [{ name: '22', type: 'tcp', value: 6_400 }],
+          sport: [{ name: '51022', type: 'tcp', value: 32 }],
+          plen: [{ name: '60', type: 'bytes', value: 6_400 }],
+          sip: [{ name: '198.51.100.9', type: 'ipv4', value: 4_800 }],
+        },
+      },
+      newly_permitted: {
+        ...{ packets: 0, bytes: 0, samples: 0, margin: 48 },
+        tops: { dport: [], sport: [], plen: [], sip: [] },
+      },
+    },
+    beside: { warnings },
+  },
   getShieldApply: { params: { id: applyId }, data: { apply } },
   confirmShieldApply: {
     params: { id: applyId },

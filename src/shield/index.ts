@@ -5,6 +5,7 @@
  * and told of, and where its owner wants that it is met. An address that is given back takes nothing along to whoever has it next.
  */
 import './errors.ts';
+import './limits.ts';
 import './permissions.ts';
 
 import type { AnySaga, PeriodicJob } from '../platform/index.ts';

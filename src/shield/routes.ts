@@ -22,6 +22,7 @@ import { createRule } from './rules/create.ts';
 import { listRules, showRule } from './rules/list.ts';
 import { lockRule } from './rules/store.ts';
 import * as S from './schema.ts';
+import { simulateRules } from './simulate/simulate.ts';
 import { tokenForKey } from './token.ts';
 
 const group = {
@@ -301,6 +302,26 @@ export const shieldRoutes = routes(prefix, group, (route) => {
       errors: ['not_found', 'trial_over'],
     },
     (ctx, req) => cancelApply(ctx, req.params.id),
+  );
+  route.post(
+    '/rules/simulate',
+    {
+      ...reads,
+      operation: 'simulateShieldRules',
+      summary: 'Simulate rules',
+      description:
+        'What rules would have done to the packets of the last hour, and what of that is otherwise than with the rules that are wanted ' +
+        'now. Takes what `/rules/apply` takes, refuses what that refuses, and changes nothing. Packets are sampled: `certainty` and ' +
+        'each `margin` say how sure the numbers are.',
+      body: S.NewApply,
+      data: S.Simulated,
+      beside: S.warned,
+      limit: 'shieldSimulate',
+      idempotency: 'off',
+      whileBlocked: true,
+      errors: ['not_found', 'too_many', 'would_lock_out'],
+    },
+    async (ctx, req) => warned(await simulateRules(ctx, req.body)),
   );
   route.post(
     '/rules/explain',

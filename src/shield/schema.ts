@@ -18,6 +18,7 @@ import { kinds, levels, mitigations, modes } from './addresses/sensitivity.ts';
 import { reasons } from './mitigation/defence.ts';
 import { measures } from './mitigation/measures.ts';
 import { flagNames, largestPort, matchTypes, numberFields, protocols } from './rules/match.ts';
+import { certainties } from './simulate/certainty.ts';
 
 /** Ids of Shield fit in 31 bits. */
 const SmallId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, examples: [1_873_920_411] });
@@ -456,6 +457,61 @@ const Apply = named(
 );
 export const ApplyData = Type.Object({ apply: Apply });
 
+const Small = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
+const Tops = Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Small }), {
+  description: 'Packets by name, the most frequent first',
+});
+const wideCount = (description?: string) =>
+  Type.Integer({ minimum: 0, format: 'int64', ...(description !== undefined && { description }) });
+const tally = {
+  packets: wideCount(),
+  bytes: wideCount(),
+  samples: wideCount('So many of the packets were looked at; the others are estimated by them'),
+  margin: wideCount('The true number of packets is at most so far away, 95 times in 100'),
+};
+const Tally = named('ShieldTally', Type.Object(tally), 'What packets add up to, as samples tell');
+const Change = named(
+  'ShieldSimulatedChange',
+  Type.Object({
+    ...tally,
+    tops: Type.Object({ dport: Tops, sport: Tops, plen: Tops, sip: Tops }),
+  }),
+  'Packets that would meet something else than with the rules that are wanted now',
+);
+export const Simulated = Type.Object({
+  since: Timestamp,
+  until: Timestamp,
+  in_force: Type.Boolean({ description: 'Whether the edge has the rules that are wanted now as they stand' }),
+  certainty: Type.Object(
+    {
+      level: Choice(certainties, {
+        description: 'none: there are no flows to judge; exact: each packet that came was looked at',
+      }),
+      samples: wideCount('Packets that were looked at'),
+      one_in: Nullable(
+        Type.Number({ description: 'For how many packets one of them stands, on average', minimum: 1 }),
+      ),
+      margin: wideCount('Of the packets in all'),
+      message: Type.String({ description: 'The same in words' }),
+    },
+    { description: 'How sure this is: it goes by samples of packets' },
+  ),
+  total: Tally,
+  rules: Type.Array(
+    Type.Object({
+      rule_id: Nullable({ ...SmallId, description: 'Null: it is a new one' }),
+      destination: Type.String(),
+      action: Action,
+      limited: Type.Boolean({ description: 'Whether it has a rate, which is not applied here' }),
+      ...tally,
+    }),
+    { description: 'What each would have decided about, in the order of the request' },
+  ),
+  unmatched: Tally,
+  newly_dropped: Change,
+  newly_permitted: Change,
+});
+
 const Asked = line(64, { examples: ['203.0.113.10'] });
 const port = Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: largestPort })));
 const upTo = (maximum: number) => Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum })));
@@ -527,7 +583,6 @@ const MitigationOfAttack = named(
 );
 export const MitigationData = Type.Object({ mitigation: MitigationOfAttack });
 
-const Small = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
 const PlainMoment = Type.String({ examples: ['2026-01-31 12:00:00'], description: 'In UTC' });
 const Attack = named(
   'ShieldAttack',
@@ -563,9 +618,6 @@ export const AttackQuery = Strict({
   filter: Type.Optional(Type.String({ maxLength: 200, description: 'A part of an address, or a kind' })),
 });
 export const AttackList = named('ShieldAttackList', Type.Object({ attacks: Type.Array(Attack) }));
-const Tops = Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Small }), {
-  description: 'Packets by name, the most frequent first',
-});
 export const AttackData = Type.Object({
   attack: Attack,
   info: Type.Object({

@@ -100,8 +100,15 @@ export const story = [
   ...['getRateLimiter', 'updateRateLimiter', 'deleteRateLimiter', 'createShieldRule', 'listShieldRules'],
   ...['getShieldRule', 'updateShieldRule', 'explainPacket', 'disableShieldRule', 'enableShieldRule'],
   ...['disableShieldRuleByPost', 'enableShieldRuleByPost', 'deleteShieldRule', 'listShieldPresets'],
-  ...['createShieldGroup', 'getShieldGroup', 'deleteShieldGroup', 'applyShieldRules', 'getShieldApply'],
-  ...['cancelShieldApply', 'getSensitivity', 'updateSensitivity', 'listShieldAttacks', 'getShieldTraffic'],
+  ...['createShieldGroup', 'getShieldGroup', 'deleteShieldGroup', 'simulateShieldRules', 'applyShieldRules'],
+  ...[
+    'getShieldApply',
+    'cancelShieldApply',
+    'getSensitivity',
+    'updateSensitivity',
+    'listShieldAttacks',
+    'getShieldTraffic',
+  ],
   ...['getVpsIpAddresses', 'updateIpAddress', 'getPerformanceCharts', 'getVpsActionHistory'],
   ...[
     'createSnapshot',
@@ -310,6 +317,7 @@ export const changeNothing: Record<string, string> = {
   previewProduct: 'shows',
   quoteCart: 'shows',
   explainPacket: 'shows',
+  simulateShieldRules: 'shows',
   getShieldToken: 'shows',
 };
 

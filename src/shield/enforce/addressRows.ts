@@ -1,4 +1,5 @@
-import { type Context, statement } from '../../platform/index.ts';
+import { type Context, type OrganizationContext, statement } from '../../platform/index.ts';
+import type { OwnedAddress } from '../owned.ts';
 
 /** The policy of an address: what is wanted, what is tried out, what is in force. */
 export interface AddressRow {
@@ -27,4 +28,31 @@ const findThem = statement<AddressRow, { addresses: string[] }>(
 
 export function findPolicies(ctx: Context, addresses: readonly string[]): Promise<AddressRow[]> {
   return ctx.db.many(findThem, { addresses: [...addresses] });
+}
+
+/** How addresses of the caller's stand, also those for which nothing was ever wanted. */
+export async function peekPolicies(
+  ctx: OrganizationContext,
+  owned: readonly OwnedAddress[],
+): Promise<AddressRow[]> {
+  const { organizationId: organization_id } = ctx;
+  const known = await findPolicies(
+    ctx,
+    owned.map(({ address }) => address),
+  );
+  const rows = new Map(known.map((row) => [row.address, row]));
+  const updated_at = ctx.clock.now();
+  return owned.map(({ address, service_id }) => {
+    const nothing = {
+      address,
+      organization_id,
+      service_id,
+      generation: 0,
+      unmatched: 'permit',
+      updated_at,
+    } as const;
+    const never = { in_force: null, in_force_node: null, in_force_since: null, error: null };
+    const untried = { trial_id: null, trial_generation: null, trial_until: null };
+    return rows.get(address) ?? { ...nothing, ...never, ...untried };
+  });
 }

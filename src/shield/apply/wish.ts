@@ -1,0 +1,156 @@
+import type { Policy } from '../../drivers/edge/index.ts';
+import { type ErrorDetail, fail, type OrganizationContext, type TxContext } from '../../platform/index.ts';
+import type { AddressRow } from '../enforce/addressRows.ts';
+import { limitersFor, readPolicies } from '../enforce/apply.ts';
+import { policyOf } from '../enforce/toEdge.ts';
+import { asSaid, type TriedRule } from '../enforce/trials.ts';
+import { newSmallId } from '../ids.ts';
+import { holdOwnAddresses, type OwnedAddress, requirePrefix } from '../owned.ts';
+import { addressesOf, unite } from '../rules/change.ts';
+import type { RuleWords } from '../rules/match.ts';
+import type { SentRule } from '../rules/read.ts';
+import { namesOf, requireWords } from '../rules/require.ts';
+import { isAbout, listRulesFor, type RuleRow } from '../rules/rows.ts';
+import { shutsOut, surprises, type Warning } from '../warnings/warnings.ts';
+import { checkTriedLimits } from './limits.ts';
+
+export interface NewApply {
+  rules: readonly (SentRule & { id?: number | null | undefined })[];
+  destinations?: readonly string[] | null | undefined;
+  confirm_within_s?: number | null | undefined;
+  force?: boolean | undefined;
+}
+
+/** What `apply` is about once it is read. */
+export interface Wish {
+  owned: OwnedAddress[];
+  destinations: string[];
+  rules: { id: number; isKept: boolean; words: RuleWords }[];
+  /** Rules of these addresses that are to be gone. */
+  gone: number[];
+}
+
+/** A wish that may be done. */
+export interface Checked {
+  wish: Wish;
+  rows: AddressRow[];
+  /** Its rules, as they are tried out. */
+  tried: TriedRule[];
+  /** What the edge of these addresses would be told. */
+  policies: Policy[];
+  warnings: Warning[];
+}
+
+/**
+ * Reads and checks a whole set of rules for some addresses of the caller's, which stay theirs until the transaction ends; changes
+ * nothing. `rowsOf` finds how these addresses stand. All refusals of `applyRules`.
+ */
+export async function requireWish(
+  tx: OrganizationContext & TxContext,
+  body: NewApply,
+  rowsOf: (owned: readonly OwnedAddress[]) => Promise<AddressRow[]>,
+): Promise<Checked> {
+  const wish = await readWish(tx, body);
+  const rows = await rowsOf(wish.owned);
+  const tried = wish.rules.map(({ id, words }): TriedRule => {
+    return { ...words, id, expires_at: words.expires_at?.toISOString() ?? null };
+  });
+  const policies = await policiesOf(tx, rows, tried);
+  const isForGood = (body.confirm_within_s ?? null) === null;
+  if (isForGood && !body.force) await refuseLockOut(tx, rows, policies);
+  await checkTriedLimits(tx, wish.owned, wish.rules);
+  const warnings = policies.flatMap((policy) => surprises(policy, tx.actor.ip, null));
+  return { wish, rows, tried, policies, warnings };
+}
+
+async function readWish(tx: OrganizationContext & TxContext, body: NewApply): Promise<Wish> {
+  let owned: OwnedAddress[] = [];
+  const destinations = new Set<string>();
+  for (const [nth, text] of (body.destinations ?? []).entries()) {
+    const prefix = requirePrefix(text, `destinations[${nth}]`);
+    owned = unite(owned, await holdOwnAddresses(tx, prefix, `destinations[${nth}]`));
+    destinations.add(prefix.text);
+  }
+  const read: { id: number | null; words: RuleWords }[] = [];
+  for (const [nth, { id = null, ...sent }] of body.rules.entries()) {
+    const found = await requireWords(tx, sent, `rules[${nth}]`);
+    owned = unite(owned, found.owned);
+    destinations.add(found.words.destination);
+    read.push({ id, words: found.words });
+  }
+  if (owned.length === 0)
+    throw refuse('destinations', 'is needed where there are no rules: whose are to go?');
+  const sorted = owned.toSorted((one, other) => (one.address < other.address ? -1 : 1));
+  const before = await listRulesFor(tx, tx.organizationId, namesOf(sorted));
+  const there = before.filter((rule) => sorted.some(({ address }) => isAbout(rule, address)));
+  await refuseWider(tx, there, sorted);
+  const kept = read.flatMap(({ id }) => id ?? []);
+  for (const [nth, { id }] of read.entries()) {
+    if (id !== null && !there.some((rule) => rule.id === id))
+      throw refuse(`rules[${nth}].id`, 'is no rule of these addresses');
+    if (id !== null && kept.indexOf(id) !== kept.lastIndexOf(id))
+      throw refuse(`rules[${nth}].id`, 'is named twice');
+  }
+  return {
+    owned: sorted,
+    destinations: [...destinations],
+    rules: read.map(({ id, words }) => ({ id: id ?? newSmallId(), isKept: id !== null, words })),
+    gone: there.map(({ id }) => id).filter((id) => !kept.includes(id)),
+  };
+}
+
+/** A rule that is for other addresses as well cannot be replaced for these alone. */
+async function refuseWider(
+  tx: OrganizationContext & TxContext,
+  rules: readonly RuleRow[],
+  owned: readonly OwnedAddress[],
+): Promise<void> {
+  for (const rule of rules) {
+    const all = await addressesOf(tx, rule);
+    const isWithin = all.every(({ address }) => owned.some((each) => each.address === address));
+    if (!isWithin)
+      throw refuse(
+        'destinations',
+        `must name all addresses of ${rule.destination}, which rule ${rule.id} is for`,
+      );
+  }
+}
+
+async function policiesOf(
+  tx: TxContext,
+  rows: readonly AddressRow[],
+  tried: readonly TriedRule[],
+): Promise<Policy[]> {
+  const inOrder = tried
+    .map((rule, nth) => ({ rule, nth }))
+    .toSorted((one, other) => one.rule.order - other.rule.order || one.nth - other.nth)
+    .map(({ rule }) => asSaid(rule));
+  const limiters = await limitersFor(tx, inOrder);
+  return rows.map(({ address, unmatched }) => {
+    const there = inOrder.filter((rule) => isAbout({ ...rule, given_back: [] }, address));
+    return policyOf(address, 0, unmatched, there, limiters);
+  });
+}
+
+/** `would_lock_out` when the caller cannot reach SSH by these policies, and could by those that are wanted now. */
+async function refuseLockOut(
+  tx: OrganizationContext & TxContext,
+  rows: readonly AddressRow[],
+  policies: readonly Policy[],
+): Promise<void> {
+  const { ip } = tx.actor;
+  const before = new Map(
+    (await readPolicies(tx, rows)).policies.map((policy) => [policy.destination, policy]),
+  );
+  const details: ErrorDetail[] = policies
+    .filter((policy) => {
+      const now = before.get(policy.destination);
+      return shutsOut(policy, ip) && !(now !== undefined && shutsOut(now, ip));
+    })
+    .map(({ destination }) => ({ field: 'rules', message: `shut you out of ${destination}` }));
+  if (details.length > 0) throw fail('would_lock_out', { details });
+}
+
+function refuse(field: string, message: string) {
+  return fail('invalid_request', { details: [{ field, message }] });
+}
