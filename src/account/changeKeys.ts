@@ -1,7 +1,7 @@
 import { hasHappened, record } from '../events/index.ts';
 import { forgetPrincipals } from '../platform/http/index.ts';
 import { type AccountContext, type Context, fail, statement, type TxContext } from '../platform/index.ts';
-import { addressRange } from './addressRange.ts';
+import { addressRange, networkAround } from './addressRange.ts';
 import { areaBeyond, areas, type KeyLimits } from './areas.ts';
 import { apiKeyChanged, apiKeyRevoked, apiKeyRotated } from './events.ts';
 import { copied, createApiKey, type KeyTerms, type NewApiKey, wholeTerms } from './keys.ts';
@@ -169,8 +169,11 @@ function rangesOf(texts: readonly string[] | null): string[] | null {
   return texts.map((text, at) => {
     const range = addressRange(text);
     if (range !== null) return range;
+    const network = networkAround(text);
     const message =
-      'must be an address such as 192.0.2.1, or a network such as 192.0.2.0/24 or 2001:db8::/32';
+      network === null
+        ? 'must be an address such as 192.0.2.1, or a network such as 192.0.2.0/24 or 2001:db8::/32'
+        : `must begin where its network does: ${network}`;
     throw fail('invalid_request', { details: [{ field: `ip_allowlist[${at}]`, message }] });
   });
 }

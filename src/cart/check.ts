@@ -1,6 +1,6 @@
 import { missingOptions } from '../catalog/index.ts';
 import { identityLimits } from '../drivers/hypervisor/index.ts';
-import { type Context, type ErrorDetail, fail, isDomain } from '../platform/index.ts';
+import { type Context, type ErrorDetail, fail, wrongWithDomain } from '../platform/index.ts';
 import { isStrongPassword, type Kind } from '../services/index.ts';
 import type { Candidate, Item } from './find.ts';
 
@@ -59,8 +59,8 @@ function secondDomain({ domain, options }: Item, path: string): ErrorDetail[] {
 }
 
 function badDomain(domain: string | undefined, field: string, atLeast: number): ErrorDetail[] {
-  if (domain === undefined || isDomain(domain, { atLeast })) return [];
-  return [{ field, message: 'takes letters, digits, hyphens and dots, such as web1.example.com' }];
+  const message = domain === undefined ? null : wrongWithDomain(domain, { atLeast });
+  return message === null ? [] : [{ field, message }];
 }
 
 /** The domain of a machine becomes its hostname (contract §2), of which systems keep less than DNS does. */

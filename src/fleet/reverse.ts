@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { record } from '../events/index.ts';
-import { enqueue, fail, isDomain, job, statement, type TxContext } from '../platform/index.ts';
+import { enqueue, fail, job, statement, type TxContext, wrongWithDomain } from '../platform/index.ts';
 import { addressNamed } from './events.ts';
 
 const setName = statement<
@@ -31,9 +31,8 @@ export async function setReverseName(
   address: string,
   name: string | null,
 ): Promise<void> {
-  if (name !== null && !isDomain(name, { atLeast: 2 })) {
-    throw fail('invalid_domain', { details: [{ field: 'dns_name', message: 'must be a full hostname' }] });
-  }
+  const message = name === null ? null : wrongWithDomain(name, { atLeast: 2 });
+  if (message !== null) throw fail('invalid_domain', { details: [{ field: 'dns_name', message }] });
   const dnsName = name?.toLowerCase() ?? null;
   const row = await ctx.db.maybe(setName, { serviceId, address: canonical(address), dnsName });
   if (row === null) throw fail('not_found', { message: 'The machine does not have this address' });

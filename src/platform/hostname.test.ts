@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isDomain } from './hostname.ts';
+import { isDomain, wrongWithDomain } from './hostname.ts';
 
 const alphanumeric = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'];
 const inner = fc.string({ unit: fc.constantFrom(...alphanumeric, '-'), maxLength: 61 });
@@ -52,6 +52,20 @@ describe('a domain', () => {
     ['an underscore', 'a_b.example', false],
   ])('with %s: %#', (_, text, expected) => {
     expect(isDomain(text, { atLeast: 1 })).toBe(expected);
+  });
+
+  it.each([
+    ['a_b.example', 'letters, digits, hyphens and dots'],
+    ['', 'letters, digits, hyphens and dots'],
+    ['.example.com', 'begin or end with a dot'],
+    ['example..com', 'two dots in a row'],
+    ['-web.example.com', 'hyphen at its beginning'],
+    ['web.example-.com', 'beside a dot'],
+    [`${'a'.repeat(64)}.example`, 'at most 63 characters between two dots'],
+    [`${'a.'.repeat(126)}aa`, 'at most 253 characters'],
+    ['localhost', 'must have an ending'],
+  ])('%s is refused with what is wrong with it', (text, words) => {
+    expect(wrongWithDomain(text, { atLeast: 2 })).toContain(words);
   });
 
   it('of a domain order has two labels', () => {

@@ -46,7 +46,7 @@ export { addDays, dayOf, daysBetween, msPerDay } from './days.ts';
 export type { DriverName, Drivers } from './drivers.ts';
 export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
 export { atFailpoint } from './failpoint.ts';
-export { isDomain } from './hostname.ts';
+export { isDomain, wrongWithDomain } from './hostname.ts';
 export { newId } from './ids.ts';
 export {
   forgetSecretKey,

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { record } from '../events/index.ts';
-import { fail, isDomain, type OrganizationContext, statement, transaction } from '../platform/index.ts';
+import { fail, type OrganizationContext, statement, transaction } from '../platform/index.ts';
+import { requireHostname } from './access/identity.ts';
 import { actionSaga, requestAction, withMachine } from './actions/act.ts';
 import { locked } from './actions/history.ts';
 import { type ActionPayload, actionJob } from './actions/job.ts';
@@ -143,10 +144,7 @@ function merge(before: Settings, change: SettingsChange): Settings {
 
 function check(change: SettingsChange): void {
   const { hostname, nameservers = [] } = change;
-  if (hostname !== undefined && !isDomain(hostname, { atLeast: 1 })) {
-    const message = 'takes letters, digits, hyphens and dots, such as web1.example.com';
-    throw fail('invalid_domain', { details: [{ field: 'hostname', message }] });
-  }
+  if (hostname !== undefined) requireHostname(hostname);
   // Scoped addresses are none to PostgreSQL, and mean nothing in a guest.
   const wrong = nameservers.findIndex((address) => isIP(address) === 0 || address.includes('%'));
   if (wrong >= 0) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { encrypt } from 'unixcrypt';
-import { fail } from '../../platform/index.ts';
+import { fail, wrongWithDomain } from '../../platform/index.ts';
 import { isStrongPassword } from '../../services/index.ts';
 
 /** A password in the form that every guest understands: SHA-512 crypt(3). Takes some 25 ms. */
@@ -26,4 +26,10 @@ export function requireStrong(password: string): void {
       'The password needs at least 8 characters, of three of these kinds: lower case, upper case, digits, others',
     details: [{ field: 'password', message: 'is too weak' }],
   });
+}
+
+/** Refuses a hostname that is none, and says what is wrong with it: `invalid_domain`. */
+export function requireHostname(hostname: string): void {
+  const message = wrongWithDomain(hostname, { atLeast: 1 });
+  if (message !== null) throw fail('invalid_domain', { details: [{ field: 'hostname', message }] });
 }

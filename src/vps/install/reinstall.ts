@@ -11,13 +11,12 @@ import {
   type Context,
   type ErrorDetail,
   fail,
-  isDomain,
   type OrganizationContext,
   type Run,
   statement,
   transaction,
 } from '../../platform/index.ts';
-import { generatePassword, hashPassword, requireStrong } from '../access/identity.ts';
+import { generatePassword, hashPassword, requireHostname, requireStrong } from '../access/identity.ts';
 import { chooseKeys, type InstalledKey, keysOnMachine, writeAccess } from '../access/keys.ts';
 import { actionSaga, keepSecrets, openSecrets, requestAction, withMachine } from '../actions/act.ts';
 import { requireNoStop, startUnlessToStop, stopped } from '../actions/forcedStop.ts';
@@ -67,7 +66,7 @@ const readyTimeoutMs = 300_000;
  */
 export async function reinstallVps(ctx: OrganizationContext, id: number, body: ReinstallBody) {
   if (body.password !== undefined) requireStrong(body.password);
-  if (body.hostname !== undefined && !isDomain(body.hostname, { atLeast: 1 })) throw fail('invalid_domain');
+  if (body.hostname !== undefined) requireHostname(body.hostname);
   let generated: string | null = null;
   const action = await requestAction(ctx, id, reinstallJob, async (tx, vps, actionId) => {
     const image = await requireImage(tx, body.os);
