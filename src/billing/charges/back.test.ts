@@ -567,6 +567,9 @@ describe('bought credit', () => {
     const who = await newCustomer(paid.product);
     const answer = await who.post('/dashboard/credit/top-up', { amount });
     expect(answer.body.code).toBe('invalid_amount');
+    expect(answer.body.details).toEqual([
+      { field: 'amount', message: 'must be an amount of EUR above zero, such as 12.50' },
+    ]);
     const wrong = await who.post('/dashboard/credit/top-up', { amount: 5 });
     expect(wrong.status).toBe(400);
     expect((await who.get('/dashboard/invoices')).body.data.invoices).toEqual([]);

@@ -1,7 +1,8 @@
 import { requireSold } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { statusOfOrganization } from '../../organizations/index.ts';
-import { type Context, fail, formatMoney, parseMoney, transaction } from '../../platform/index.ts';
+import { type Context, fail, formatMoney, transaction } from '../../platform/index.ts';
+import { requireAmount } from '../amount.ts';
 import { creditGranted } from '../events.ts';
 import { lockForTax } from '../tax/taxOf.ts';
 import { findCredit, grantCredit } from './ledger.ts';
@@ -21,8 +22,7 @@ export async function giveCredit(
     if ((await statusOfOrganization(tx, id)) === 'closed')
       throw fail('conflict', { message: `Organization ${id} is closed, so nobody could spend it` });
     await requireSold(tx, grant.currency);
-    const amountMinor = parseMoney(grant.amount, grant.currency);
-    if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');
+    const amountMinor = requireAmount(grant.amount, grant.currency);
     await grantCredit(tx, id, amountMinor, grant.currency, grant.description);
     await record(tx, creditGranted, {
       subject: { type: 'organization', id },

@@ -1,13 +1,7 @@
 import { requireSold } from '../../catalog/index.ts';
 import { requireOpen } from '../../organizations/index.ts';
-import {
-  fail,
-  newId,
-  type OrganizationContext,
-  parseMoney,
-  statement,
-  transaction,
-} from '../../platform/index.ts';
+import { newId, type OrganizationContext, statement, transaction } from '../../platform/index.ts';
+import { requireAmount } from '../amount.ts';
 import { dueAt, issueInvoice } from '../invoices/issue.ts';
 import { requireFewUnpaid } from '../invoices/unpaid.ts';
 import { taxOf, untaxed } from '../tax/taxOf.ts';
@@ -32,8 +26,7 @@ export async function topUp(ctx: OrganizationContext, asked: { amount: string; c
     const used = await tx.db.maybe(currencyUsed, { organizationId });
     const currency = asked.currency ?? used?.currency ?? firstCurrency;
     await requireSold(tx, currency);
-    const priceMinor = parseMoney(asked.amount, currency);
-    if (priceMinor === null || priceMinor === 0) throw fail('invalid_amount');
+    const priceMinor = requireAmount(asked.amount, currency);
     await requireFewUnpaid(tx, organizationId);
     const id = newId();
     const line = { productId: null, serviceId: null, description: 'Account credit', priceMinor };

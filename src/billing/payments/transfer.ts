@@ -13,6 +13,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { requireAmount } from '../amount.ts';
 import { creditGranted } from '../events.ts';
 import { lockForCorrection } from '../invoices/creditNote.ts';
 import { dueOf, inWords, lockInvoice } from '../invoices/payable.ts';
@@ -98,8 +99,7 @@ export async function bookTransfer(
     if (!(await organizationExists(tx, organizationId))) throw fail('not_found');
     const { currency, invoices } = transfer;
     await requireSold(tx, currency);
-    const amountMinor = parseMoney(transfer.amount, currency);
-    if (amountMinor === null || amountMinor === 0) throw fail('invalid_amount');
+    const amountMinor = requireAmount(transfer.amount, currency);
     const { reference, received_on: receivedOn } = transfer;
     await lockForTax(tx, organizationId);
     await requireNew(tx, { organizationId, amountMinor, currency }, transfer);
