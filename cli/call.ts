@@ -33,6 +33,8 @@ export async function make(client: Client, command: Command, typed: Typed): Prom
   else printRecord(data);
   const isTried = command.method !== 'get' && headers.get('test-key') === 'true';
   if (isTried) process.stderr.write('The key is a test key: nothing was changed.\n');
+  else if (typed.body?.dry_run === true)
+    process.stderr.write('Nothing was changed: this is what it would do.\n');
   // After it is printed: it may hold what is said once, such as a password, and whoever waits may give up.
   else if (typed.flags.wait === true) await wait(client, command, typed, data);
 }

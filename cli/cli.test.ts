@@ -148,6 +148,14 @@ describe('the guide', () => {
   });
 });
 
+it('prices what the guide orders', async () => {
+  const guide = readFileSync(path.join(import.meta.dirname, '../docs/cli.md'), 'utf8');
+  const [, line = ''] = /^inn orders create (.+)$/m.exec(guide) ?? [];
+  const { vps } = product.demo.products;
+  const flags = line.replace(/(?<=--products.id )\d+/, String(vps)).replace('debian', 'tiny');
+  expect(await done(['orders', 'quote', ...flags.split(' ')], 'Canary-Pass-1\n')).toMatch(/^total +4\.00$/m);
+});
+
 it('orders, pays, waits, lists, stops and ends a machine', async () => {
   const name = `inn-${Date.now().toString(36)}.example.com`;
   const options = ['1', '10', '1', '1', '0', 'tiny', '1gbit', 'AMS'].flatMap((value, at) => [
@@ -176,8 +184,10 @@ it('orders, pays, waits, lists, stops and ends a machine', async () => {
   const again = await asCustomer(['vps', 'stop', name]);
   expect(again.exit).toBe(1);
   expect(again.said).toMatch(/code action_not_allowed, request \S+\n$/);
-  const preview = await done(['services', 'cancel', name, '--type', 'immediate', '--dry-run']);
-  expect(preview).toMatch(/^ {2}total +4\.00$/m);
+  const preview = await asCustomer(['services', 'cancel', name, '--type', 'immediate', '--dry-run']);
+  expect(preview.out).toMatch(/^ {2}total +4\.00$/m);
+  expect(preview).toMatchObject({ exit: 0, said: 'Nothing was changed: this is what it would do.\n' });
+  expect(await done(['services', 'show', name])).toMatch(/^cancelled +no$/m);
   await done(['services', 'cancel', name, '--type', 'immediate', '--reason', 'The test is over']);
   const [id] = data.service_ids;
   await until(
@@ -213,6 +223,8 @@ it('prints what the API answered, exactly; and reads lists page by page', async 
   expect(part.said).toMatch(/^There are more: --all, or --cursor \S+\n$/);
   const all = await done(['tickets', 'list', '--search', 'Page', '--columns', 'subject', '--all']);
   for (const name of ['one', 'two', 'three']) expect(all).toContain(`Page ${name}`);
+  const misspelt = await asCustomer(['tickets', 'list', '--columns', 'subject,departement,user.email']);
+  expect(misspelt.said).toMatch(/There is no column departement; there are .*department.*subject/);
 });
 
 it('shows hostile text, and sends no letter of it that a terminal obeys', async () => {

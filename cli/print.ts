@@ -65,11 +65,20 @@ export class Table {
     if (rows.length === 0) return;
     if (this.#columns === null) {
       this.#columns = this.#asked === null ? fitting(rows) : this.#asked.map((name) => sized(name, rows));
+      if (this.#asked !== null) noteUnknown(this.#asked, rows);
       line(this.#columns.map(({ name, width }) => cut(shown(name.toUpperCase()), width)));
     }
     for (const row of rows)
       line(this.#columns.map(({ name, width }) => cellOf(at(row, name), width, this.#asked !== null)));
   }
+}
+
+/** Says which of the columns that were asked for no row has: an empty one would read as "not set". */
+function noteUnknown(asked: readonly string[], rows: readonly Row[]): void {
+  const unknown = asked.filter((name) => rows.every((row) => at(row, name) === undefined));
+  if (unknown.length === 0) return;
+  const there = [...new Set(rows.flatMap((row) => Object.keys(row)))].sort().join(', ');
+  process.stderr.write(`There is no column ${shown(unknown.join(', '))}; there are ${shown(there)}.\n`);
 }
 
 function line(cells: string[]): void {
