@@ -156,6 +156,7 @@ export function authenticator(
       signIn: null,
       keptTo: keptTo(row.limits),
       isTest: row.test,
+      ...(row.role !== null && { ofRole: permissionsOf(row.role) }),
       ...personOf(row, row.limits),
     };
   };

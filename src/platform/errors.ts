@@ -49,7 +49,10 @@ const commonErrors = errors({
   impersonation_refused: [403, 'Who acts as a customer does not reach this; only the customer does'],
   origin_refused: [403, 'A session cookie is only accepted when the request comes from the dashboard itself'],
   staff_only: [403, 'This part of the API is for staff accounts'],
-  organization_required: [400, 'Send the header x-organization-id with the integer id of your organization'],
+  organization_required: [
+    400,
+    'Send the header x-organization-id with the integer id of your organization; GET /dashboard/organizations lists yours',
+  ],
   organization_ambiguous: [400, 'You belong to several organizations: send x-organization-id to choose one'],
 
   // What was sent

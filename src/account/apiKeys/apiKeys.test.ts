@@ -127,6 +127,41 @@ describe('an API key', () => {
     expect(areas).toHaveLength(3);
   });
 
+  it('is told apart from the role of its person when it is refused', async () => {
+    const answerOf = async (key: Client, path: string) => (await key.get(path)).body;
+    const byScope = await answerOf(await make({ scopes: ['service.read'] }), '/dashboard/invoices');
+    const byArea = await answerOf(await make({ billing: false }), '/dashboard/invoices');
+    for (const { code, message, details } of [byScope, byArea]) {
+      expect(code).toBe('permission_denied');
+      expect(message).toMatch(/your key is kept to less: it lacks billing\.read/);
+      expect(details).toEqual([
+        { field: 'token', message: 'is a key that is kept to less than billing.read' },
+      ]);
+    }
+    const viewer = await newMember(product, person.organizationId, 'viewer');
+    const theirs = await make({ scopes: ['vps.read'] }, await signedIn(product, viewer));
+    const byRole = await theirs.post('/cart/checkout/invoice', { products: [] });
+    expect(byRole.body.message).toMatch(/^Your role in this organization does not allow this/);
+    expect(byRole.body.details[0].field).toBe('x-organization-id');
+  });
+
+  it('says of an organization that it may not be for it', async () => {
+    const whole = await make({});
+    const kept = await make({ organization_ids: [person.organizationId] });
+    const elsewhere = { 'x-organization-id': '4242' };
+    const messageOf = async (key: Client) =>
+      (await key.get('/dashboard/services', elsewhere)).body.details[0].message;
+    expect(await messageOf(whole)).toBe('names an organization that you are no member of');
+    expect(await messageOf(kept)).toMatch(/no member of, or that your key is not for$/);
+  });
+
+  it('is told where the network of an address begins', async () => {
+    const { body } = await session.post(path, { name: 'x', ip_allowlist: ['10.1.2.3/8', '2001:db8::1/32'] });
+    expect(body.details).toEqual([
+      { field: 'ip_allowlist[0]', message: 'must begin where its network does: 10.0.0.0/8' },
+    ]);
+  });
+
   it('is refused what is not among its scopes, also for an owner', async () => {
     const made = await make({ scopes: ['service.read'] });
     expect((await made.get('/dashboard/services')).status).toBe(200);

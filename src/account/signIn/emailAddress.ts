@@ -5,7 +5,6 @@ import { Type } from 'typebox';
  * one to whoever reads their addresses. Domains of other scripts have an ASCII form, `xn--…`.
  */
 export const EmailAddress = Type.String({
-  minLength: 3,
   maxLength: 254,
   pattern:
     "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])$",

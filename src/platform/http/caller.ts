@@ -205,16 +205,27 @@ function checkAllowed(
   if (wanted.area !== undefined) checkArea(wanted.area, principal.keptTo);
   const isOf = wanted.organization !== 'of-members' || organizationId !== null;
   if (wanted.auth === 'organization' && isOf && principal.permissions === null) {
-    throw refuseFor('forbidden', 'names an organization that you are no member of');
+    const orKey = principal.keptTo === null ? '' : ', or that your key is not for';
+    throw refuseFor('forbidden', `names an organization that you are no member of${orKey}`);
   }
   // What is about people themselves stays open: there they set one up.
   if (wanted.auth === 'organization' && wanted.organization !== 'of-members' && principal.lacksFactor)
     throw lockedOut(publicOrigin);
   if (wanted.stopsWhenBlocked && principal.isBlocked) throw fail('organization_blocked');
   if (wanted.permission !== undefined && !principal.permissions?.has(wanted.permission)) {
+    if (principal.ofRole?.has(wanted.permission)) throw keptFrom(wanted.permission);
     throw refuseFor('permission_denied', `names an organization in which you lack ${wanted.permission}`);
   }
   checkProven(wanted, principal, clock);
+}
+
+/** The role would allow it, and the key is for less. */
+function keptFrom(permission: string) {
+  const message = `Your role allows this, and your key is kept to less: it lacks ${permission}. Use another key, or change what this one is kept to`;
+  return fail('permission_denied', {
+    message,
+    details: [{ field: 'token', message: `is a key that is kept to less than ${permission}` }],
+  });
 }
 
 function lockedOut(publicOrigin: string) {

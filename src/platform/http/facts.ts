@@ -20,7 +20,7 @@ export function factsOf(route: Route): string[] {
   if (route.limit !== undefined) {
     const { quota, windowS, per } = limitOf(route.limit);
     const countedBy = per === 'ip' && route.auth !== 'public' ? 'credential' : per;
-    const whose = { person: 'account', organization: 'organization', ip: 'address', credential: 'key' }[
+    const whose = { person: 'account', organization: 'organization', ip: 'IP address', credential: 'key' }[
       countedBy
     ];
     facts.push(

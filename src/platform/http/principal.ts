@@ -23,6 +23,8 @@ export interface Principal {
    * key's scopes. Null when none was asked for, when it does not exist, or when the caller is no member of it.
    */
   readonly permissions: ReadonlySet<string> | null;
+  /** What the member's role allows without the key's scopes and areas; absent of sessions. */
+  readonly ofRole?: ReadonlySet<string>;
   /** The caller's only or chosen organization; null when that is ambiguous or there is none. */
   readonly defaultOrganizationId: number | null;
   /** Whether all that a key asks for is tried out and taken back; absent when not. */
