@@ -125,7 +125,7 @@ import {
   settingsPersonal,
   settingsStaffRoutes,
 } from './settings/index.ts';
-import { shield, shieldMover, shieldPersonal, shieldRoutes } from './shield/index.ts';
+import { shield, shieldMover, shieldPersonal, shieldRoutes, shieldStaffRoutes } from './shield/index.ts';
 import {
   cannedReplyRoutes,
   feedbackRoutes,
@@ -231,6 +231,7 @@ export const allRoutes: RouteGroup[] = [
   upgradeRoutes,
   vpsRoutes,
   shieldRoutes,
+  shieldStaffRoutes,
   eventRoutes(besideJournal),
   ticketRoutes,
   feedbackRoutes,

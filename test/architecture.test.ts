@@ -133,7 +133,8 @@ const tablesOf: Record<string, string[]> = {
   ],
   shield: [
     ...['shield_addresses', 'shield_applies', 'shield_attacks', 'shield_counts', 'shield_filters'],
-    ...['shield_groups', 'shield_limiters', 'shield_mitigations', 'shield_rules'],
+    ...['shield_groups', 'shield_limiters', 'shield_mitigations', 'shield_products', 'shield_rules'],
+    'shield_usual',
     ...['shield_traffic_minutes', 'shield_traffic_hours', 'shield_flows'].flatMap((table) => {
       return [table, ...Array.from({ length: 8 }, (_, nth) => `${table}_${nth}`)];
     }),
@@ -193,8 +194,8 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum; the calendar looks at fifty services at once, what they owe and what their customers were told',
   },
   shield: {
-    tables: ['addresses', 'placements', 'services'],
-    why: 'whether an address is the caller’s is asked with what is to be done there, and by which node',
+    tables: ['addresses', 'placements', 'products', 'services'],
+    why: 'whether an address is the caller’s is asked with what is to be done there, and by which node; staff sets what is so of the addresses of a product',
   },
   vps: {
     tables: ['api_keys', 'images', 'invoices', 'nodes', 'products', 'services', 'users'],
@@ -240,6 +241,7 @@ const withoutOrganization: Record<string, string> = {
   ticket_writers: "the provider's: who of staff writes",
   restores: "the provider's",
   shield_counts: 'part of a rule, which names the organization',
+  shield_products: "the provider's",
   vps_node_alarms: "the provider's",
   vps_unknown_machines: "the provider's, until it is known whose they are",
   address_pools: "the provider's",

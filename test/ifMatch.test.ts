@@ -387,6 +387,10 @@ const things: Record<string, () => Promise<Thing>> = {
     const reserve = (more: number) => ({ disk_reserve_gib: made * 2 + more });
     return { path: `/staff/nodes/${node.id}`, bodies: [reserve(0), reserve(1)] };
   },
+  updateShieldProduct: async () => {
+    const { id } = (await product.staff.get('/staff/shield/products')).body.data.products[0];
+    return { path: `/staff/shield/products/${id}`, bodies: [{ level: 'low' }, { level: 'high' }] };
+  },
   changeAddressPool: async () => ({
     path: `/staff/address-pools/${await newPool()}`,
     bodies: [{ rest_hours: 2 }, { rest_hours: 3 }],

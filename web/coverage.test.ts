@@ -30,6 +30,7 @@ const without: Readonly<Record<string, string>> = {
     ...['confirmShieldApply', 'cancelShieldApply', 'explainPacket', 'listRateLimiters', 'createRateLimiter'],
     ...['getRateLimiter', 'updateRateLimiter', 'deleteRateLimiter', 'getSensitivity', 'updateSensitivity'],
     ...['listShieldAttacks', 'getShieldAttack', 'releaseShieldMitigation', 'getShieldTraffic'],
+    ...['listShieldProducts', 'getShieldProduct', 'updateShieldProduct'],
   ]),
 };
 

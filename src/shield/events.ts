@@ -27,6 +27,11 @@ interface OfAddress {
   fields: string[];
 }
 
+interface OfProduct {
+  name: string;
+  fields: string[];
+}
+
 interface OfApply {
   apply_id: number;
   destinations: string[];
@@ -116,6 +121,10 @@ export const limiterDeleted = event<OfLimiter>(
 export const addressChanged = event<OfAddress>(
   'shield.address.changed',
   'it was changed what Shield does at an address besides its rules',
+);
+export const productChanged = event<OfProduct>(
+  'shield.product.changed',
+  'it was changed from where on traffic to machines of a product is an attack, or what is done about it',
 );
 export const policyApplied = event<OfApply>(
   'shield.policy.applied',

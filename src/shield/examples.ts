@@ -72,6 +72,10 @@ const preset = {
   sources: null,
   rules: { ipv4: 1, ipv6: 1 },
 };
+const limit = (pps: number, mbps: number | null) => ({
+  pps: { value: pps, by: 'level' },
+  mbps: { value: mbps, by: 'level' },
+});
 const sensitivity = {
   address,
   level: 'medium',
@@ -80,6 +84,18 @@ const sensitivity = {
   thresholds: {},
   whitelist: [],
   synproxy: false,
+  set_by: { level: 'default', mode: 'default', mitigation: 'default' },
+  limits: {
+    fragments: limit(5_000, 50),
+    reflection: limit(2_500, 25),
+    syn: limit(5_000, 50),
+    ack: limit(80_000, null),
+    udp: { pps: { value: 24_000, by: 'usual' }, mbps: { value: 300, by: 'level' } },
+    icmp: limit(2_000, 20),
+    other: limit(20_000, 300),
+    total: { pps: { value: 50_000, by: 'usual' }, mbps: { value: 500, by: 'usual' } },
+  },
+  usual: { hours: 612, since: '2026-01-03T12:00:00.000Z', pps: 4_800, mbps: 31, enough: true },
 };
 const apply = {
   id: applyId,
@@ -253,7 +269,9 @@ export const examples = {
   updateSensitivity: {
     params: { ip: '203.0.113.10' },
     body: { mode: 'enabled' },
-    data: { sensitivity: { ...sensitivity, mode: 'enabled' } },
+    data: {
+      sensitivity: { ...sensitivity, mode: 'enabled', set_by: { ...sensitivity.set_by, mode: 'own' } },
+    },
   },
   getShieldTraffic: {
     query: { ip: '203.0.113.10', unit: 'mbps', time: 2 },

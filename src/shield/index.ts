@@ -13,6 +13,7 @@ import { forgettingTraffic } from './analytics/forget.ts';
 import { applyPolicies } from './enforce/apply.ts';
 import { confirmTrial, takeBackTrial, tryOut } from './enforce/trials.ts';
 import { expireRules } from './rules/expire.ts';
+import { learningUsual } from './watch/usual.ts';
 
 export { forgetShield } from './addresses/giveBack.ts';
 export { shieldMover } from './addresses/move.ts';
@@ -24,9 +25,10 @@ export { shieldMails } from './mails.ts';
 export { shieldPersonal } from './personal.ts';
 export { shieldRoutes } from './routes.ts';
 export { shield } from './settings.ts';
+export { shieldStaffRoutes } from './staffRoutes.ts';
 export { createWatcher } from './watch/watcher.ts';
 export { readShieldAddress } from './wireAddress.ts';
 
 export const shieldJobs: AnySaga[] = [applyPolicies, tryOut, confirmTrial, takeBackTrial];
 
-export const shieldPeriodicJobs: PeriodicJob[] = [expireRules, forgettingTraffic];
+export const shieldPeriodicJobs: PeriodicJob[] = [expireRules, forgettingTraffic, learningUsual];

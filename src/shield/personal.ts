@@ -22,6 +22,7 @@ const forgets = [
   'shield_limiters',
   'shield_applies',
   'shield_addresses',
+  'shield_usual',
   'shield_filters',
   'shield_mitigations',
   'shield_attacks',
@@ -47,6 +48,7 @@ export const shieldPersonal: PersonalRoom = {
     personalTable('shield_limiters', own),
     personalTable('shield_mitigations', own),
     personalTable('shield_rules', own),
+    personalTable('shield_usual', own),
   ],
   async forget(tx, { organizationIds }) {
     for (const forget of forgets) await tx.db.run(forget, { organizationIds: [...organizationIds] });

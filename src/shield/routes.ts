@@ -411,10 +411,12 @@ export const shieldRoutes = routes(prefix, group, (route) => {
       ...reads,
       operation: 'getSensitivity',
       summary: 'Get sensitivity',
-      description: 'From where on traffic to an address counts as an attack.',
+      description:
+        'From where on traffic to an address counts as an attack, what is done about it, and whose word that is.',
       params: S.IpParams,
       data: S.SensitivityData,
-      etag: true,
+      // What usually comes is learned anew each day.
+      etag: { without: ['usual', 'limits'] },
     },
     (ctx, req) => readSensitivity(ctx, req.params.ip),
   );
@@ -424,7 +426,7 @@ export const shieldRoutes = routes(prefix, group, (route) => {
       ...manages,
       operation: 'updateSensitivity',
       summary: 'Change sensitivity',
-      description: 'Sets what is named; a threshold that is null goes by the level again.',
+      description: 'Sets what is named; what is null goes by the product again, or is as for all others.',
       params: S.IpParams,
       body: S.SensitivityChange,
       data: S.SensitivityData,

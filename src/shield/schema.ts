@@ -14,11 +14,12 @@ import {
   shownAs,
   Timestamp,
 } from '../platform/http/index.ts';
-import { kinds, levels, mitigations, modes } from './addresses/sensitivity.ts';
+import { kinds, levels, mitigations, modes, type Thresholds } from './addresses/words.ts';
 import { reasons } from './mitigation/defence.ts';
 import { measures } from './mitigation/measures.ts';
 import { flagNames, largestPort, matchTypes, numberFields, protocols } from './rules/match.ts';
 import { certainties } from './simulate/certainty.ts';
+import { hoursToLearn, sources } from './watch/limits.ts';
 
 /** Ids of Shield fit in 31 bits. */
 const SmallId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, examples: [1_873_920_411] });
@@ -341,23 +342,29 @@ export const IpParams = Strict({
   ip: Type.String({ minLength: 1, maxLength: 64, examples: ['203.0.113.10'] }),
 });
 const rate = Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })));
-const thresholds = (empty: (schema: TSchema) => TSchema) =>
+export const thresholdsOf = (empty: (schema: TSchema) => TSchema) =>
   Object.fromEntries(kinds.map((kind) => [kind, Type.Optional(empty(Strict({ pps: rate, mbps: rate })))]));
-type Thresholds = {
-  [Kind in (typeof kinds)[number]]?:
-    | { pps?: number | null | undefined; mbps?: number | null | undefined }
-    | null
-    | undefined;
-};
-const Level = Choice(levels);
-const Mode = Choice(modes, { description: 'monitor: attacks are told of, and nothing is done about them' });
-const Mitigation = Choice(mitigations, {
+export type { Thresholds };
+export const Level = Choice(levels);
+export const Mode = Choice(modes, {
+  description: 'monitor: attacks are told of, and nothing is done about them',
+});
+export const Mitigation = Choice(mitigations, {
   description: 'permanent: what is done against attacks stays in place',
 });
 const Synproxy = Type.Boolean({
   description:
     'Your machine has no SYN cookies: during a flood of SYNs the edge may answer in its place. Such connections are slower',
 });
+const SetBy = Choice(['own', 'product', 'default']);
+const LimitOfRate = Type.Object({
+  value: Nullable(Type.Integer({ format: 'int64' })),
+  by: Choice(sources, {
+    description:
+      'own: your threshold; product: its; usual: what usually comes to the address; level: of all addresses',
+  }),
+});
+const LimitInForce = named('ShieldLimit', Type.Object({ pps: LimitOfRate, mbps: LimitOfRate }));
 const Sensitivity = named(
   'ShieldSensitivity',
   Type.Object({
@@ -367,12 +374,41 @@ const Sensitivity = named(
     mitigation: Mitigation,
     thresholds: Type.Unsafe<Thresholds>(
       Type.Object(
-        thresholds((schema) => schema),
-        { description: 'Your own, by kind; the others go by the level' },
+        thresholdsOf((schema) => schema),
+        { description: 'Your own, by kind; for the others see `limits`' },
       ),
     ),
     whitelist: Type.Array(Type.String(), { description: 'Senders whose traffic is no attack' }),
     synproxy: Synproxy,
+    set_by: Type.Object(
+      { level: SetBy, mode: SetBy, mitigation: SetBy },
+      { description: 'Whose word each is: yours, that of the product that you bought, or what is so of all' },
+    ),
+    limits: Nullable(
+      Type.Object(
+        Object.fromEntries(kinds.map((kind) => [kind, LimitInForce])) as Record<
+          (typeof kinds)[number],
+          typeof LimitInForce
+        >,
+        {
+          description: 'What is in force, in a second, and whose word it is; null where nothing is an attack',
+        },
+      ),
+    ),
+    usual: Nullable(
+      Type.Object(
+        {
+          hours: Type.Integer({
+            description: 'Hours with traffic within the last four weeks, without those of attacks',
+          }),
+          since: Timestamp,
+          pps: Type.Integer(),
+          mbps: Type.Integer(),
+          enough: Type.Boolean({ description: `Whether limits go by it: from ${hoursToLearn} hours on` }),
+        },
+        { description: 'What usually comes: the busiest hour but for one in a hundred, by its mean' },
+      ),
+    ),
   }),
   'From where on traffic to an address is an attack, and what is done about it',
 );
@@ -383,7 +419,7 @@ export const SensitivityChange = named(
     level: Type.Optional(Nullable(Level)),
     mode: Type.Optional(Nullable(Mode)),
     mitigation: Type.Optional(Nullable(Mitigation)),
-    thresholds: Type.Optional(Nullable(Type.Unsafe<Thresholds>(Strict(thresholds(Nullable))))),
+    thresholds: Type.Optional(Nullable(Type.Unsafe<Thresholds>(Strict(thresholdsOf(Nullable))))),
     synproxy: Type.Optional(Nullable(Synproxy)),
     whitelist: Type.Optional(
       Nullable(

@@ -193,6 +193,7 @@ export const story = [
   ...['addAddressPool', 'getAddressPool', 'changeAddressPool', 'updatePoolAddress', 'listPoolAddresses'],
   ...['listOperatingSystemImages', 'addOperatingSystemImage', 'getOperatingSystemImage'],
   ...['changeOperatingSystemImage', 'prepareOperatingSystemImage', 'removeOperatingSystemImage'],
+  ...['listShieldProducts', 'getShieldProduct', 'updateShieldProduct'],
   'terminateService',
 ];
 

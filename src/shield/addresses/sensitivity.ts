@@ -2,6 +2,7 @@ import { record } from '../../events/index.ts';
 import {
   fail,
   type OrganizationContext,
+  requireRow,
   statement,
   type TxContext,
   transaction,
@@ -10,25 +11,15 @@ import { lockPolicies } from '../enforce/wanted.ts';
 import { addressChanged } from '../events.ts';
 import { holdOwnAddresses, requireOneAddress, requireOwnAddresses, requirePrefix } from '../owned.ts';
 import { single, sizeOf } from '../prefix.ts';
+import { type Explained, explainLimits, hoursToLearn, type Terms } from '../watch/limits.ts';
+import { type Effective, effectiveColumns, effectiveFrom } from './effective.ts';
+import { kinds, type levels, type mitigations, type modes, type Thresholds } from './words.ts';
 
-export const levels = ['off', 'low', 'medium', 'high'] as const;
-export const modes = ['monitor', 'enabled'] as const;
-export const mitigations = ['auto', 'permanent'] as const;
-/** Kinds of attacks that have a threshold of their own. */
-export const kinds = ['fragments', 'reflection', 'syn', 'ack', 'udp', 'icmp', 'other', 'total'] as const;
-
-/** From where on a kind of traffic is an attack. Null: what the level says. */
-export type Thresholds = {
-  [Kind in (typeof kinds)[number]]?:
-    | { pps?: number | null | undefined; mbps?: number | null | undefined }
-    | null
-    | undefined;
-};
-
+/** What an owner has said of an address; null: nothing, so its product counts, or what is so of all. */
 interface Sensitivity {
-  level: (typeof levels)[number];
-  mode: (typeof modes)[number];
-  mitigation: (typeof mitigations)[number];
+  level: (typeof levels)[number] | null;
+  mode: (typeof modes)[number] | null;
+  mitigation: (typeof mitigations)[number] | null;
   thresholds: Thresholds;
   /** Senders whose traffic is no attack. */
   whitelist: string[];
@@ -36,25 +27,27 @@ interface Sensitivity {
   synproxy: boolean;
 }
 
-interface Row extends Sensitivity {
-  address: string;
-  updated_at: Date | null;
-}
-
-const byDefault: Sensitivity = {
-  level: 'medium',
-  mode: 'monitor',
-  mitigation: 'auto',
+const untouched: Sensitivity = {
+  level: null,
+  mode: null,
+  mitigation: null,
   thresholds: {},
   whitelist: [],
   synproxy: false,
 };
 
-const ofAddress = statement<Row, { address: string }>(
+const ofAddress = statement<Sensitivity, { address: string }>(
   'shield.sensitivity',
-  `select host(address) as address, level, mode, mitigation, thresholds, whitelist::text[] as whitelist, synproxy,
-     updated_at from shield_addresses
+  `select level, mode, mitigation, thresholds, whitelist::text[] as whitelist, synproxy from shield_addresses
    where address = :address::inet`,
+);
+type Shown = Effective & Record<'own' | 'product', Pick<Sensitivity, 'level' | 'mode' | 'mitigation'>>;
+const effective = statement<Shown, { address: string }>(
+  'shield.effectiveSensitivity',
+  `select ${effectiveColumns},
+     json_build_object('level', t.level, 'mode', t.mode, 'mitigation', t.mitigation) as own,
+     json_build_object('level', d.level, 'mode', d.mode, 'mitigation', d.mitigation) as product
+   from addresses a join services s on s.id = a.service_id ${effectiveFrom} where a.address = :address::inet`,
 );
 const set = statement<
   never,
@@ -74,18 +67,53 @@ export async function readSensitivity(ctx: OrganizationContext, text: string) {
 }
 
 async function view(ctx: OrganizationContext, address: string) {
-  const row = await ctx.db.maybe(ofAddress, { address });
-  const { level, mode, mitigation, thresholds, whitelist, synproxy } = row ?? byDefault;
+  const row = await requireRow(ctx, effective, { address });
+  const { level, mode, mitigation, thresholds, whitelist, synproxy, usual } = row;
+  const by = (field: 'level' | 'mode' | 'mitigation') =>
+    row.own[field] !== null
+      ? ('own' as const)
+      : row.product[field] !== null
+        ? ('product' as const)
+        : ('default' as const);
   return {
-    sensitivity: { address: single(address).text, level, mode, mitigation, thresholds, whitelist, synproxy },
+    sensitivity: {
+      ...{ address: single(address).text, level, mode, mitigation, thresholds, whitelist, synproxy },
+      set_by: { level: by('level'), mode: by('mode'), mitigation: by('mitigation') },
+      limits: viewLimits(row),
+      usual:
+        usual === null
+          ? null
+          : {
+              ...usual,
+              ...{
+                since: new Date(usual.since).toISOString(),
+                pps: Math.round(usual.pps),
+                mbps: Math.round(usual.mbps),
+              },
+              enough: usual.hours >= hoursToLearn,
+            },
+    },
   };
+}
+
+/** Whole numbers: what is a part of one counts as one. */
+function viewLimits(terms: Terms) {
+  const limits = explainLimits(terms);
+  if (limits === null) return null;
+  const whole = ({ value, by }: Explained['pps']) => ({
+    value: value === null ? null : Math.ceil(value),
+    by,
+  });
+  return Object.fromEntries(
+    kinds.map((kind) => [kind, { pps: whole(limits[kind].pps), mbps: whole(limits[kind].mbps) }]),
+  ) as Record<(typeof kinds)[number], Explained>;
 }
 
 export async function lockSensitivity(tx: OrganizationContext & TxContext, text: string): Promise<void> {
   await lockPolicies(tx, await holdOwnAddresses(tx, requireOneAddress(text, 'ip'), 'ip'));
 }
 
-/** Sets the fields that are named; a threshold that is null is the level's again. */
+/** Sets the fields that are named; one that is null is the product's again, or what is so of all. */
 export function changeSensitivity(ctx: OrganizationContext, text: string, change: SensitivityChange) {
   const prefix = requireOneAddress(text, 'ip');
   const whitelist = readWhitelist(change.whitelist, prefix.family);
@@ -93,16 +121,15 @@ export function changeSensitivity(ctx: OrganizationContext, text: string, change
     const owned = await holdOwnAddresses(tx, prefix, 'ip');
     const address = owned[0]?.address ?? '';
     await lockPolicies(tx, owned);
-    const before = (await tx.db.maybe(ofAddress, { address })) ?? { ...byDefault, address };
-    const thresholds = merged(before.thresholds, change.thresholds ?? {});
+    const before = (await tx.db.maybe(ofAddress, { address })) ?? untouched;
+    const { level = before.level, mode = before.mode, mitigation = before.mitigation } = change;
+    const thresholds =
+      change.thresholds === null ? {} : mergedThresholds(before.thresholds, change.thresholds ?? {});
     await tx.db.run(set, {
-      address,
-      level: change.level ?? before.level,
-      mode: change.mode ?? before.mode,
-      mitigation: change.mitigation ?? before.mitigation,
+      ...{ address, level, mode, mitigation },
       thresholds: JSON.stringify(thresholds),
       whitelist: whitelist ?? before.whitelist,
-      synproxy: change.synproxy ?? before.synproxy,
+      synproxy: change.synproxy === undefined ? before.synproxy : (change.synproxy ?? false),
       now: tx.clock.now(),
     });
     const fields = Object.keys(change);
@@ -130,7 +157,8 @@ function readWhitelist(sent: SensitivityChange['whitelist'], family: 4 | 6): str
   return [...new Set(read)];
 }
 
-function merged(before: Thresholds, change: Thresholds): Thresholds {
+/** With what is named; a kind or a rate that is null is as if nobody had said anything. */
+export function mergedThresholds(before: Thresholds, change: Thresholds): Thresholds {
   return Object.fromEntries(
     kinds.flatMap((kind) => {
       const sent = change[kind];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgeOf, type Packet } from '../../drivers/edge/index.ts';
-import { kinds } from '../addresses/sensitivity.ts';
+import { kinds } from '../addresses/words.ts';
 import { limitsOf } from '../watch/limits.ts';
 import type { Mitigation } from './defence.ts';
 import { ladders, measures } from './measures.ts';

@@ -6,7 +6,7 @@ import {
   type Rule,
   type TcpFlag,
 } from '../../drivers/edge/index.ts';
-import { kinds } from '../addresses/sensitivity.ts';
+import { kinds } from '../addresses/words.ts';
 import { limitsFrom } from '../analytics/drops.ts';
 import { prefixFrom } from '../prefix.ts';
 import { transferBytes } from '../watch/detect.ts';

@@ -23,6 +23,8 @@ import { tellOfMitigation } from './tell.ts';
 export interface Shelf {
   /** By address, the sources that rules of its owner permit by name. */
   exempt: ReadonlyMap<string, readonly string[]>;
+  /** The addresses that were attacked when that was read. */
+  attacked: ReadonlySet<string>;
   /** What somebody wants released. */
   asked: ReadonlyMap<number, Reason>;
   written: Map<number, Mitigation>;
@@ -30,7 +32,7 @@ export interface Shelf {
 }
 
 export function newShelf(): Shelf {
-  return { exempt: new Map(), asked: new Map(), written: new Map(), filters: new Map() };
+  return { exempt: new Map(), attacked: new Set(), asked: new Map(), written: new Map(), filters: new Map() };
 }
 
 /** Takes up what was written down by whoever followed these addresses before. */
@@ -49,11 +51,13 @@ export async function readShelf(
   const enabled = [...watched.values()]
     .filter(({ mode }) => mode === 'enabled')
     .map(({ address }) => address);
-  const about = new Set(all ? enabled : [...attacked, ...defences.keys()]);
+  const pressing = new Set([...attacked, ...defences.keys()]);
+  const about = new Set([...pressing, ...(all ? enabled : [])]);
   const exempt = await findExempt(ctx, [...about]);
   const kept = all ? [] : [...shelf.exempt].filter(([address]) => !about.has(address));
   const none = [...about].map((address): [string, string[]] => [address, []]);
   shelf.exempt = new Map([...kept, ...none, ...exempt]);
+  shelf.attacked = pressing;
   shelf.asked = await findAsked(ctx, defences);
 }
 

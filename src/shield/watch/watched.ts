@@ -1,36 +1,25 @@
 import type { Edge, Policy } from '../../drivers/edge/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
-import type { levels, mitigations, modes, Thresholds } from '../addresses/sensitivity.ts';
+import { type Effective, effectiveColumns, effectiveFrom } from '../addresses/effective.ts';
 import { inTurnOf } from '../enforce/turn.ts';
 import { isOwned } from '../owned.ts';
 import { addressOf, prefixFrom, single } from '../prefix.ts';
 
 /** An address of a node whose traffic is read, and what is to be done about attacks there. */
-export interface Watched {
+export interface Watched extends Effective {
   address: string;
   organization_id: number;
   service_id: number;
   /** Which policy its customer wants; 0: never any. */
   generation: number;
-  level: (typeof levels)[number];
-  mode: (typeof modes)[number];
-  mitigation: (typeof mitigations)[number];
-  thresholds: Thresholds;
-  /** Whose traffic is no attack. */
-  whitelist: string[];
-  /** During a flood of SYNs the edge may answer in the place of the machine. */
-  synproxy: boolean;
 }
 
 const watchedOnNode = statement<Watched, { nodeId: number }>(
   'shield.watchedOnNode',
   `select host(a.address) as address, a.organization_id, a.service_id, coalesce(t.generation, 0) as generation,
-     coalesce(t.level, 'medium') as level, coalesce(t.mode, 'monitor') as mode,
-     coalesce(t.mitigation, 'auto') as mitigation, coalesce(t.thresholds, '{}') as thresholds,
-     coalesce(t.whitelist, '{}')::text[] as whitelist,
-     coalesce(t.synproxy, false) as synproxy
+     ${effectiveColumns}
    from placements p join addresses a on a.service_id = p.service_id join services s on s.id = a.service_id
-   left join shield_addresses t on t.address = a.address and t.service_id = a.service_id
+   ${effectiveFrom}
    where p.node_id = :nodeId and ${isOwned} order by a.address`,
 );
 

@@ -307,7 +307,7 @@ async function refreshed(
   beside: Beside,
 ): Promise<Known> {
   const now = at.getTime();
-  const isAttacked = [...known.courses.keys()].some((address) => !beside.shelf.exempt.has(address));
+  const isAttacked = [...known.courses.keys()].some((address) => !beside.shelf.attacked.has(address));
   if (now - known.refreshedAt < refreshEveryMs && !isAttacked) return known;
   const isLate = now - known.comparedAt >= compareEveryMs;
   await beside.attempt(() => beside.reading.take(() => readAnew(ctx, nodeId, known, isLate, beside)));
