@@ -27,6 +27,8 @@ export async function openDisk(dir: string, mib: number): Promise<Disk> {
   await runProgram(['mkfs.ext4', '-q', image]);
   await mkdir(dir, { recursive: true });
   await runAsRoot(['mount', '-o', 'loop', image, dir]);
+  await runAsRoot(['rmdir', join(dir, 'lost+found')]);
+  await runAsRoot(['chown', `${process.getuid?.()}:${process.getgid?.()}`, dir]);
   const [copy, after] = [join(work, 'copy'), join(work, 'after')];
   const remember = async (): Promise<void> => {
     const commit = await open(join(dir, 'commit'), 'w');

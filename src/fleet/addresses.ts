@@ -129,6 +129,13 @@ const wakeRested = statement<never, { now: Date }>(
   'fleet.wakeRestedAddresses',
   `update addresses set state = 'free', rests_until = null where state = 'resting' and rests_until <= :now`,
 );
+// Of a clock that was ahead, or of a pool whose addresses rest for less since: its time counts from now on.
+const restNoLonger = statement<never, { now: Date }>(
+  'fleet.restNoLonger',
+  `update addresses a set rests_until = :now::timestamptz + make_interval(hours => p.rest_hours)
+   from address_pools p where p.id = a.pool_id and a.state = 'resting'
+     and a.rests_until > :now::timestamptz + make_interval(hours => p.rest_hours, mins => 1)`,
+);
 
 /** How many addresses a service is to get. */
 export interface WantedAddresses {
@@ -302,5 +309,7 @@ export async function useHeldAddresses(ctx: TxContext, serviceId: number): Promi
 
 /** Makes addresses that have rested long enough free again. */
 export async function freeRestedAddresses(ctx: Context): Promise<void> {
-  await ctx.db.run(wakeRested, { now: ctx.clock.now() });
+  const now = ctx.clock.now();
+  await ctx.db.run(wakeRested, { now });
+  await ctx.db.run(restNoLonger, { now });
 }

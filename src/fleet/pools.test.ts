@@ -256,6 +256,20 @@ describe('a freed address', () => {
     expect(await ofService(second)).toEqual([host(2)]);
   });
 
+  it('rests no longer than that although the clock was ahead when it was freed', async () => {
+    const made = await pool({ rest_hours: 2 });
+    const service = 3_000 + third;
+    await take(service, 1);
+    product.clock.travel(400 * 24 * 3_600_000);
+    await releaseAddresses(product.ctx, service);
+    product.clock.travel(-400 * 24 * 3_600_000);
+    await product.periodic('fleet.freeRestedAddresses');
+    product.clock.travel(2 * 3_600_000 + 1);
+    await product.periodic('fleet.freeRestedAddresses');
+    const { addresses } = (await product.staff.get(`${url(made.id)}/addresses?state=resting`)).body.data;
+    expect(addresses).toEqual([]);
+  });
+
   it('has the name server told, in the same transaction', async () => {
     await pool();
     const service = 1_000 + third;

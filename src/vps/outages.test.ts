@@ -58,6 +58,18 @@ describe('while the disk of a node is full', () => {
     expect(await failed()).toEqual([]);
   });
 
+  it('it is also when it failed by a clock that was ahead', async () => {
+    const { serviceId, invoiceId } = await orderVps(product, customer);
+    failing = /createDisk/;
+    product.clock.travel(400 * 86_400_000);
+    await payByCredit(customer, invoiceId);
+    await ends('vps.provision');
+    product.clock.travel(-400 * 86_400_000);
+    failing = /^$/;
+    await anHourLater();
+    expect(await serviceOf(serviceId)).toMatchObject({ status: 'active' });
+  });
+
   it('one whose money was given back meanwhile is not', async () => {
     const { serviceId, invoiceId } = await orderVps(product, customer);
     failing = /createDisk/;

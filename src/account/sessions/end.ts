@@ -21,8 +21,9 @@ const deleteSessions = statement<never, { userId: number; but: number | null }>(
 );
 const purge = statement<never, { now: Date; idleSince: Date; limit: number }>(
   'account.purgeSessions',
+  // What was opened by a clock that was ahead would last for as long as that besides.
   `delete from sessions where id in (select id from sessions where expires_at <= :now or last_seen_at <= :idleSince
-     limit :limit)`,
+     or created_at > :now::timestamptz + interval '1 hour' limit :limit)`,
 );
 
 /** Ends one session of the caller's at once. `not_found`, `forbidden`. */

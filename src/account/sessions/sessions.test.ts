@@ -89,6 +89,16 @@ describe('sessions', () => {
     expect(await sql(product, 'select 1 from sessions where user_id = $1', person.userId)).toEqual([]);
   });
 
+  it('end when the clock that they were opened by turns out to have been ahead', async () => {
+    product.clock.travel(400 * 24 * hour);
+    const ahead = await signedIn(product, person);
+    product.clock.travel(-400 * 24 * hour);
+    const now = await signedIn(product, person);
+    await product.periodic('account.purgeSessions');
+    expect((await ahead.get('/dashboard/account')).status).toBe(401);
+    expect((await now.get('/dashboard/account')).status).toBe(200);
+  });
+
   it('are fifty at most: the oldest end', async () => {
     const crowd = await newCustomer(product);
     const first = await signedIn(product, crowd);

@@ -25,7 +25,9 @@ export function healing(sagas: readonly AnySaga[]): PeriodicJob {
     work: async (tx: TxContext) => {
       const now = tx.clock.now();
       const before = new Date(now.getTime() - pauseMs);
-      const which = { names, codes, now, before, limit: batch };
+      // What failed by a clock that was ahead would wait for as long.
+      const ahead = new Date(now.getTime() + pauseMs);
+      const which = { names, codes, now, before, ahead, limit: batch };
       const again = [...(await tx.db.many(tryOnceMore, which)), ...(await tx.db.many(goOnOnceMore, which))];
       for (const name of new Set(again.map((job) => job.name)))
         tx.db.afterCommit(() => wakeWorkers({ name, nodeId: null }));

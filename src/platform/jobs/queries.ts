@@ -275,13 +275,13 @@ export const startAgain = statement<never, { id: number; now: Date }>(
 /** Failed jobs of some names and codes, from the first step; the next failure is the last again. */
 export const tryOnceMore = statement<
   { name: string },
-  { names: string[]; codes: string[]; now: Date; before: Date; limit: number }
+  { names: string[]; codes: string[]; now: Date; before: Date; ahead: Date; limit: number }
 >(
   'jobs.tryOnceMore',
   `with again as (
      select j.id from jobs j join unnest(:names::text[], :codes::text[]) as o(name, code)
        on j.name = o.name and j.error_code = o.code
-     where j.state = 'failed' and j.dismissed_at is null and j.finished_at <= :before
+     where j.state = 'failed' and j.dismissed_at is null and (j.finished_at <= :before or j.finished_at > :ahead)
      order by j.finished_at, j.id limit :limit for update of j skip locked),
    forgotten as (delete from job_steps s using again where s.job_id = again.id)
    update jobs set state = 'ready', direction = 'forward', attempts = 11, run_at = :now, finished_at = null,
@@ -291,13 +291,13 @@ export const tryOnceMore = statement<
 /** The same of what is stuck, as where what was to be undone failed of the same: from where it stood. Not what a restore holds. */
 export const goOnOnceMore = statement<
   { name: string },
-  { names: string[]; codes: string[]; now: Date; before: Date; limit: number }
+  { names: string[]; codes: string[]; now: Date; before: Date; ahead: Date; limit: number }
 >(
   'jobs.goOnOnceMore',
   `with again as (
      select j.id from jobs j join unnest(:names::text[], :codes::text[]) as o(name, code)
        on j.name = o.name and j.error_code = o.code
-     where j.state = 'stuck' and j.held_at is null and j.dismissed_at is null and j.finished_at <= :before
+     where j.state = 'stuck' and j.held_at is null and j.dismissed_at is null and (j.finished_at <= :before or j.finished_at > :ahead)
      order by j.finished_at, j.id limit :limit for update of j skip locked)
    update jobs set state = 'ready', attempts = 11, run_at = :now, finished_at = null
    where id in (select id from again) returning name`,
