@@ -125,7 +125,14 @@ import {
   settingsPersonal,
   settingsStaffRoutes,
 } from './settings/index.ts';
-import { shield, shieldMover, shieldPersonal, shieldRoutes, shieldStaffRoutes } from './shield/index.ts';
+import {
+  shield,
+  shieldMover,
+  shieldPersonal,
+  shieldRoutes,
+  shieldStaffRoutes,
+  shieldWatch,
+} from './shield/index.ts';
 import {
   cannedReplyRoutes,
   feedbackRoutes,
@@ -192,7 +199,7 @@ function operationsOf(principal: Principal): string[] {
 }
 
 /** What streams of events bring that is no entry of the journal. */
-const besideJournal = { watches: [sampleWatch, screenWatch], underWay: [actionProgress] };
+const besideJournal = { watches: [sampleWatch, screenWatch, shieldWatch], underWay: [actionProgress] };
 
 /** What the company may lack before it can sell: the host, who sells, what is sold. */
 const allLacks = [processLacks, billingLacks, cartLacks];

@@ -169,6 +169,11 @@ describe('what customers are told of', () => {
     ...['service.cancel_scheduled', 'service.cancel_revoked'],
     ...['ticket.changed', 'ticket.reopened', 'ticket.subject_changed'],
     ...['shield.mitigation.started', 'shield.mitigation.released'],
+    ...['created', 'changed', 'enabled', 'disabled', 'deleted', 'expired'].map((did) => `shield.rule.${did}`),
+    ...['made', 'renewed', 'deleted'].map((did) => `shield.group.${did}`),
+    ...['created', 'changed', 'deleted'].map((did) => `shield.limiter.${did}`),
+    ...['shield.address.changed', 'shield.addresses.given_back', 'shield.policy.applied'],
+    ...['started', 'confirmed', 'cancelled'].map((did) => `shield.trial.${did}`),
   ];
 
   it('has the names that were promised, those that pages need, and no other', () => {

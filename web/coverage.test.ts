@@ -23,7 +23,14 @@ const without: Readonly<Record<string, string>> = {
     ...['getShieldToken', 'enableShieldRuleByPost', 'disableShieldRuleByPost'],
   ]),
   ...reason('its page is not there yet', [
-    ...['listShieldIps', 'updateShieldIp', 'listShieldRules', 'createShieldRule', 'getShieldRule'],
+    ...[
+      'listShieldIps',
+      'getShieldIp',
+      'updateShieldIp',
+      'listShieldRules',
+      'createShieldRule',
+      'getShieldRule',
+    ],
     ...['updateShieldRule', 'deleteShieldRule', 'enableShieldRule', 'disableShieldRule', 'getShieldGroup'],
     ...['deleteShieldGroup', 'listShieldPresets', 'createShieldGroup', 'applyShieldRules', 'getShieldApply'],
     ...['simulateShieldRules'],

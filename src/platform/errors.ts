@@ -118,6 +118,8 @@ export interface FailOptions {
   details?: ErrorDetail[];
   /** Seconds for Retry-After. */
   retryAfterS?: number;
+  /** The connection ends with this answer: what is sent next comes over another one. */
+  endsConnection?: boolean;
   /** What really happened; logged, never sent. */
   cause?: unknown;
 }
@@ -128,6 +130,7 @@ export class AppError extends Error {
   readonly status: number;
   readonly details: ErrorDetail[] | undefined;
   readonly retryAfterS: number | undefined;
+  readonly endsConnection: boolean;
   constructor(code: ErrorCode, options: FailOptions = {}) {
     const { status, message } = faceOf(code);
     super(options.message ?? message, { cause: options.cause });
@@ -136,6 +139,7 @@ export class AppError extends Error {
     this.status = status;
     this.details = options.details;
     this.retryAfterS = options.retryAfterS;
+    this.endsConnection = options.endsConnection ?? false;
   }
 }
 

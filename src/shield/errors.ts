@@ -4,6 +4,10 @@ const shieldErrors = errors({
   action_not_allowed: [409, 'The machine is not in a state that allows this'],
   not_supported: [409, 'The node of this machine cannot do this'],
   limiter_in_use: [409, 'Rules use this rate limiter; give them another one first'],
+  connection_too_old: [
+    409,
+    'This connection was open before these rules were in force; confirm them over a new one, since only that shows that nobody is shut out',
+  ],
   trial_over: [409, 'These rules are not tried out any more'],
   would_lock_out: [
     409,

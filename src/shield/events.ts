@@ -91,36 +91,72 @@ interface MitigationOver extends MitigationTold {
   because: string;
 }
 
-export const ruleCreated = event<OfRule>('shield.rule.created', 'a rule of Shield was made');
-export const ruleChanged = event<RuleChanged>('shield.rule.changed', 'a rule of Shield was changed');
-export const ruleEnabled = event<OfRule>('shield.rule.enabled', 'a rule of Shield was switched on');
-export const ruleDisabled = event<OfRule>('shield.rule.disabled', 'a rule of Shield was switched off');
-export const ruleDeleted = event<OfRule>('shield.rule.deleted', 'a rule of Shield was removed');
+const id = Type.Integer({ examples: [1_873_920_411] });
+const network = Type.String({ examples: ['203.0.113.10/32'] });
+const fields = Type.Array(Type.String());
+const permission = 'shield.read';
+const ofRule = { permission, data: { rule_id: id, destination: network } } as const;
+const ofGroup = {
+  permission,
+  data: { group_id: id, preset: Type.String(), destination: network },
+} as const;
+const ofLimiter = { permission, data: { rate_limiter_id: id, name: Type.String() } } as const;
+const ofApply = {
+  permission,
+  data: { apply_id: id, destinations: Type.Array(network), rules: Type.Integer() },
+} as const;
+
+export const ruleCreated = event<OfRule>('shield.rule.created', 'a rule of Shield was made', ofRule);
+export const ruleChanged = event<RuleChanged>('shield.rule.changed', 'a rule of Shield was changed', {
+  permission,
+  data: { ...ofRule.data, fields },
+});
+export const ruleEnabled = event<OfRule>('shield.rule.enabled', 'a rule of Shield was switched on', ofRule);
+export const ruleDisabled = event<OfRule>(
+  'shield.rule.disabled',
+  'a rule of Shield was switched off',
+  ofRule,
+);
+export const ruleDeleted = event<OfRule>('shield.rule.deleted', 'a rule of Shield was removed', ofRule);
 export const ruleExpired = event<OfRule>(
   'shield.rule.expired',
   'the time of a rule of Shield was over, and it was switched off',
+  ofRule,
 );
-export const groupMade = event<OfGroup>('shield.group.made', 'rules of Shield were made from a preset');
+export const groupMade = event<OfGroup>(
+  'shield.group.made',
+  'rules of Shield were made from a preset',
+  ofGroup,
+);
 export const groupRenewed = event<OfGroup>(
   'shield.group.renewed',
   'the rules of a preset of Shield were made anew',
+  ofGroup,
 );
 export const groupDeleted = event<OfGroup>(
   'shield.group.deleted',
   'the rules of a preset of Shield were removed',
+  ofGroup,
 );
-export const limiterCreated = event<OfLimiter>('shield.limiter.created', 'a rate limiter of Shield was made');
+export const limiterCreated = event<OfLimiter>(
+  'shield.limiter.created',
+  'a rate limiter of Shield was made',
+  ofLimiter,
+);
 export const limiterChanged = event<OfLimiter>(
   'shield.limiter.changed',
   'a rate limiter of Shield was changed',
+  ofLimiter,
 );
 export const limiterDeleted = event<OfLimiter>(
   'shield.limiter.deleted',
   'a rate limiter of Shield was removed',
+  ofLimiter,
 );
 export const addressChanged = event<OfAddress>(
   'shield.address.changed',
   'it was changed what Shield does at an address besides its rules',
+  { permission, data: { address: Type.String({ examples: ['203.0.113.10'] }), fields } },
 );
 export const productChanged = event<OfProduct>(
   'shield.product.changed',
@@ -129,22 +165,30 @@ export const productChanged = event<OfProduct>(
 export const policyApplied = event<OfApply>(
   'shield.policy.applied',
   'all rules of some addresses were replaced as one',
+  ofApply,
 );
 export const trialStarted = event<Tried>(
   'shield.trial.started',
   'rules are tried out, and taken back by themselves unless somebody confirms them',
+  { permission, data: { ...ofApply.data, confirm_until: Timestamp } },
 );
 export const trialConfirmed = event<OfApply>(
   'shield.trial.confirmed',
   'rules that were tried out stay in force',
+  ofApply,
 );
 export const trialCancelled = event<OfApply>(
   'shield.trial.cancelled',
   'rules that were tried out were taken back before their time',
+  ofApply,
 );
 export const shieldGivenBack = event<GivenBack>(
   'shield.addresses.given_back',
   'addresses were given back, and their rules are gone with them',
+  {
+    permission,
+    data: { addresses: Type.Array(Type.String({ examples: ['203.0.113.10'] })), rules: Type.Integer() },
+  },
 );
 
 const count = Type.Integer({ format: 'int64', minimum: 0 });

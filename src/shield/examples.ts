@@ -97,12 +97,25 @@ const sensitivity = {
   },
   usual: { hours: 612, since: '2026-01-03T12:00:00.000Z', pps: 4_800, mbps: 31, enough: true },
 };
+const minutes = Array.from({ length: 30 }, () => 1_200);
+const ip = {
+  service_id: exampleIds.service,
+  hostname: 'web1.example.com',
+  address,
+  dns_name: 'web1.example.com',
+  family: { value: 4 },
+  unmatched: 'permit',
+  shield: { enabled: true, under_attack: false },
+  rules: 1,
+  recent: { packets: minutes, dropped: minutes.map(() => 0) },
+};
 const apply = {
   id: applyId,
   state: 'trying',
   destinations: [address],
   rule_ids: [triedId],
   confirm_until: '2026-01-31T12:01:00.000Z',
+  seconds_left: 60,
   enforced: { active: true, generation: 1_769_860_800_000, since: later, error: null },
   created_at: at,
   ended_at: null,
@@ -150,21 +163,10 @@ const none = { data: {}, beside: { warnings } };
 
 export const examples = {
   getShieldToken: { body: { key: 'inn_…' }, data: { token: 'inn_…' } },
-  listShieldIps: {
-    data: {
-      ips: [
-        {
-          service_id: exampleIds.service,
-          address,
-          dns_name: 'web1.example.com',
-          family: { value: 4 },
-          unmatched: 'permit',
-          shield: { enabled: true, under_attack: false },
-        },
-      ],
-      count: 1,
-      pages: 1,
-    },
+  listShieldIps: { data: { ips: [ip], count: 1, pages: 1 } },
+  getShieldIp: {
+    params: { ip: '203.0.113.10' },
+    data: { ip, rules: [rule], groups: [], trial: null, attack: null },
   },
   updateShieldIp: { body: { address, dns_name: 'shield.example.com' }, data: {} },
   listShieldRules: {
@@ -235,11 +237,16 @@ export const examples = {
   getShieldApply: { params: { id: applyId }, data: { apply } },
   confirmShieldApply: {
     params: { id: applyId },
-    data: { apply: { ...apply, state: 'confirmed', ended_at: '2026-01-31T12:00:30.000Z' } },
+    body: { new_connection: true },
+    data: {
+      apply: { ...apply, state: 'confirmed', seconds_left: null, ended_at: '2026-01-31T12:00:30.000Z' },
+    },
   },
   cancelShieldApply: {
     params: { id: applyId },
-    data: { apply: { ...apply, state: 'cancelled', ended_at: '2026-01-31T12:00:30.000Z' } },
+    data: {
+      apply: { ...apply, state: 'cancelled', seconds_left: null, ended_at: '2026-01-31T12:00:30.000Z' },
+    },
   },
   explainPacket: {
     body: { source: '198.51.100.9', destination: address, protocol: 6, destination_port: 22 },

@@ -26,6 +26,7 @@ export { shieldPersonal } from './personal.ts';
 export { shieldRoutes } from './routes.ts';
 export { shield } from './settings.ts';
 export { shieldStaffRoutes } from './staffRoutes.ts';
+export { shieldWatch } from './watch/look.ts';
 export { createWatcher } from './watch/watcher.ts';
 export { readShieldAddress } from './wireAddress.ts';
 

@@ -1,8 +1,10 @@
 import { answer, IdParams, Nothing, routes } from '../platform/http/index.ts';
 import { changeIp, listIps, lockIp } from './addresses/ips.ts';
+import { readIp } from './addresses/read.ts';
 import { changeSensitivity, lockSensitivity, readSensitivity } from './addresses/sensitivity.ts';
 import { readTrafficOf } from './analytics/traffic.ts';
-import { applyRules, cancelApply, confirmApply, readApply } from './apply/apply.ts';
+import { applyRules } from './apply/apply.ts';
+import { cancelApply, confirmApply, readApply } from './apply/trial.ts';
 import { listAttacks, readAttack } from './attacks/list.ts';
 import { examples } from './examples.ts';
 import { explainPacket } from './explain.ts';
@@ -67,9 +69,23 @@ export const shieldRoutes = routes(prefix, group, (route) => {
       query: S.PageQuery,
       data: S.IpList,
       errors: ['page_too_deep'],
-      etag: true,
+      etag: { without: ['recent', 'rules', 'shield', 'hostname'] },
     },
     (ctx, req) => listIps(ctx, req.query),
+  );
+  route.get(
+    '/ips/:ip',
+    {
+      ...reads,
+      operation: 'getShieldIp',
+      summary: 'Get address',
+      description:
+        'One address with all that is for it: its rules in the order in which they are looked at, what presets made of them, what is ' +
+        'tried out, and the attack that goes on.',
+      params: S.IpParams,
+      data: S.IpData,
+    },
+    (ctx, req) => readIp(ctx, req.params.ip),
   );
   route.patch(
     '/ips',
@@ -283,12 +299,15 @@ export const shieldRoutes = routes(prefix, group, (route) => {
       ...manages,
       operation: 'confirmShieldApply',
       summary: 'Confirm',
-      description: 'Keeps rules that are tried out.',
+      description:
+        'Keeps rules that are tried out. With `new_connection` it takes that over none but a connection that was opened since they are ' +
+        'in force.',
       params: S.SmallIdParams,
+      body: S.Confirmation,
       data: S.ApplyData,
-      errors: ['not_found', 'trial_over', 'conflict'],
+      errors: ['not_found', 'trial_over', 'conflict', 'connection_too_old'],
     },
-    (ctx, req) => confirmApply(ctx, req.params.id),
+    (ctx, req) => confirmApply(ctx, req.params.id, req.body.new_connection ? req.connectedAt : null),
   );
   route.post(
     '/rules/apply/:id/cancel',

@@ -216,6 +216,7 @@ export const RuleList = named(
 export const RuleData = Type.Object({ rule: Rule });
 export const RuleMade = Type.Object({ rule_id: SmallId });
 
+const Minutes = Type.Array(Type.Integer({ format: 'int64' }), { minItems: 30, maxItems: 30 });
 const Ip = named(
   'ShieldIp',
   Type.Object({
@@ -223,8 +224,17 @@ const Ip = named(
     dns_name: Nullable(Type.String()),
     family: Type.Object({ value: Type.Integer({ enum: [4, 6] }) }),
     service_id: Id,
+    hostname: Nullable(Type.String({ description: 'Of the machine that has it' })),
     unmatched: Action,
     shield: Type.Object({ enabled: Type.Boolean(), under_attack: Type.Boolean() }),
+    rules: Type.Integer({ description: 'How many are active for it' }),
+    recent: Type.Object(
+      { packets: Minutes, dropped: Minutes },
+      {
+        description:
+          'Packets that came in each of the last thirty minutes, and those of them that rules dropped',
+      },
+    ),
   }),
   'An address of yours',
 );
@@ -439,6 +449,11 @@ const applied = named(
     id: Type.Optional(
       Nullable({ ...SmallId, description: 'A rule of these addresses that stays, with its counters' }),
     ),
+    disabled: Type.Optional(
+      Type.Boolean({
+        description: 'Whether it is off; when absent one that stays is as it was, and a new one is on',
+      }),
+    ),
   }),
 );
 export const NewApply = named(
@@ -455,6 +470,12 @@ export const NewApply = named(
           description: 'Addresses that are to have no others, also where none of the rules is for them',
         }),
       ),
+    ),
+    keep_wider: Type.Optional(
+      Type.Boolean({
+        description:
+          'Rules for wider networks, which are for other addresses as well, stay as they are; without it they have to be named',
+      }),
     ),
     confirm_within_s: Type.Optional(
       Nullable(
@@ -485,6 +506,9 @@ const Apply = named(
     destinations: Type.Array(Type.String()),
     rule_ids: Type.Array(SmallId),
     confirm_until: Nullable(Timestamp),
+    seconds_left: Nullable(
+      Type.Integer({ description: 'Until they are taken back, while they are tried out' }),
+    ),
     enforced: Nullable(Enforced),
     created_at: Timestamp,
     ended_at: Nullable(Timestamp),
@@ -492,6 +516,14 @@ const Apply = named(
   'Rules that were put in force as one',
 );
 export const ApplyData = Type.Object({ apply: Apply });
+export const Confirmation = Strict({
+  new_connection: Type.Optional(
+    Type.Boolean({
+      description:
+        'Refuses it over a connection that was open before these rules were in force, and ends that one: whoever is shut out has no newer one',
+    }),
+  ),
+});
 
 const Small = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
 const Tops = Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Small }), {
@@ -652,6 +684,7 @@ export const AttackQuery = Strict({
   chunk: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Counts from zero' }),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
   filter: Type.Optional(Type.String({ maxLength: 200, description: 'A part of an address, or a kind' })),
+  ip: Type.Optional(line(64, { description: 'One of your addresses', examples: ['203.0.113.10'] })),
 });
 export const AttackList = named('ShieldAttackList', Type.Object({ attacks: Type.Array(Attack) }));
 export const AttackData = Type.Object({
@@ -666,15 +699,27 @@ export const AttackData = Type.Object({
   }),
 });
 
+/** All that is to be known of one address. */
+export const IpData = Type.Object({
+  ip: Ip,
+  rules: Type.Array(Rule, {
+    description: 'All that are for it, also those for wider networks, in their order',
+  }),
+  groups: Type.Array(Group, { description: 'What presets made of them' }),
+  trial: Nullable(Apply),
+  attack: Nullable(Attack),
+});
+
 export const TrafficQuery = Strict({
   ip: line(64, { examples: ['203.0.113.10'] }),
-  unit: Choice(['mbps', 'pps'], { default: 'mbps' }),
+  unit: Choice(['mbps', 'pps', 'bps'], { default: 'mbps' }),
   time: Type.Integer({
     minimum: 1,
     maximum: 527_040,
     default: 60,
-    description: 'So many minutes until now; how wide a row is goes by it',
+    description: 'So many minutes until now, or `until`; how wide a row is goes by it',
   }),
+  until: Type.Optional(Moment),
 });
 export const TrafficData = Type.Object({
   interval: Type.Integer({ description: 'How wide a row is, in minutes' }),

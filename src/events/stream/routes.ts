@@ -32,7 +32,8 @@ const EventsQuery = Strict({
       'x-message': 'must be what you look at, such as vps:4503599627370449',
       description:
         'Also brings the newest samples of a machine, as events `vps.sample`, and `vps.screen` when its screen looks otherwise, ' +
-        'for those who may open its console: `vps:` and its id',
+        'for those who may open its console: `vps:` and its id. With `shield:` and its id `shield.seen` when the edge has done or counted ' +
+        'something at its addresses',
     }),
   ),
 });

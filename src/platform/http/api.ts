@@ -17,6 +17,7 @@ import { addressOf } from './address.ts';
 import type { Api } from './apiParts.ts';
 import { rememberChecks } from './checks.ts';
 import { compressAnswers } from './compress.ts';
+import { noteConnections } from './connections.ts';
 import { asAppError, errorBody, isRefusedValue } from './failures.ts';
 import { type SecurityHeaders, securityHeaders } from './headers.ts';
 import { whyForbidden } from './hints.ts';
@@ -94,6 +95,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     clientErrorHandler: answerBrokenRequest,
     routerOptions: { maxParamLength: 300, querystringParser: () => noQuery },
   });
+  noteConnections(app.server, clock);
   const shared =
     config.rateLimits && config.valkeyUrl !== null ? await openSharedCounts(config.valkeyUrl, log) : null;
   app.addHook('onClose', async () => shared?.close());
@@ -233,6 +235,7 @@ function sendFailure(
   const limit = limitHeadersOf.get(error);
   if (limit !== undefined) reply.headers(limit);
   if (error.retryAfterS !== undefined) reply.header('retry-after', String(error.retryAfterS));
+  if (error.endsConnection) reply.header('connection', 'close');
   return reply
     .headers(failing.headers)
     .headers({ 'x-request-id': request.id, 'content-type': jsonType })

@@ -36,6 +36,8 @@ export interface Req<P, Q, B, A extends Auth = Auth, N extends DriverName = neve
   readonly principal: A extends 'public' ? null : Principal;
   readonly ip: string;
   readonly userAgent: string | null;
+  /** Since when the connection has been open that it came over, which may be a proxy's. */
+  readonly connectedAt: Date;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Those that the route's `drivers` names. */
   readonly drivers: Pick<Drivers, N>;

@@ -4,6 +4,7 @@ import { fail } from '../errors.ts';
 import type { Api } from './apiParts.ts';
 import { bytesOf, checkBytes, readBytes } from './bytes.ts';
 import { type Admission, type Caller, type CountCaller, requireCaller, revalidate } from './caller.ts';
+import { connectedAt } from './connections.ts';
 import { readCredential } from './credential.ts';
 import { bodyLimitOf, compileReceiving, type Receiving, readBodiesWithFiles } from './files.ts';
 import { type Outside, outsideOf } from './live.ts';
@@ -238,6 +239,7 @@ function readerFor(api: Api, route: Route, { drivers }: Outside): (request: Fast
       principal: request.caller?.principal ?? null,
       ip: request.address,
       userAgent: request.headers['user-agent'] ?? null,
+      connectedAt: connectedAt(request, api.clock),
       headers: request.headers,
       drivers,
       files: request.received ?? [],

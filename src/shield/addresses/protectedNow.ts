@@ -1,7 +1,7 @@
 import { type Context, statement } from '../../platform/index.ts';
 
 /** In SQL, of a rule `r`: whether its destination is wider than one address. There is an index of those. */
-const isWide = `masklen(r.destination) < case family(r.destination) when 4 then 32 else 128 end`;
+export const isWide = `masklen(r.destination) < case family(r.destination) when 4 then 32 else 128 end`;
 
 /** In SQL, of a row of `shield_addresses`: whether an edge filters what is sent to the address at this moment. */
 export function isProtected(t: string): string {

@@ -1,4 +1,4 @@
-import { type OrganizationContext, statement } from '../../platform/index.ts';
+import { fail, type OrganizationContext, statement } from '../../platform/index.ts';
 import { requireOneAddress, requireOwnAddresses } from '../owned.ts';
 
 interface Step {
@@ -29,20 +29,24 @@ const day = 1_440;
 
 export interface TrafficQuery {
   ip: string;
-  unit: 'mbps' | 'pps';
-  /** Minutes until now. */
+  unit: 'mbps' | 'pps' | 'bps';
+  /** Minutes until `until`. */
   time: number;
+  /** Now when absent. */
+  until?: string | undefined;
 }
 
 /**
- * What came to one of the caller's addresses over the last `time` minutes, oldest first, as means over each interval: unix
+ * What came to one of the caller's addresses over `time` minutes, oldest first, as means over each interval: unix
  * seconds at its beginning, allowed, dropped. `forbidden`.
  */
-export async function readTrafficOf(ctx: OrganizationContext, { ip, unit, time }: TrafficQuery) {
+export async function readTrafficOf(ctx: OrganizationContext, { ip, unit, time, until: end }: TrafficQuery) {
   const [own] = await requireOwnAddresses(ctx, requireOneAddress(ip, 'ip'), 'ip');
   const interval = widths.find(([most]) => time <= most)?.[1] ?? day;
   const stepMs = interval * 60_000;
-  const until = Math.floor(ctx.clock.now().getTime() / stepMs + 1) * stepMs;
+  const now = ctx.clock.now().getTime();
+  const last = Math.min(momentOf(end) ?? now, now);
+  const until = Math.floor(last / stepMs + 1) * stepMs;
   const steps = Math.ceil(time / interval);
   const since = until - steps * stepMs;
   const { organizationId } = ctx;
@@ -54,11 +58,21 @@ export async function readTrafficOf(ctx: OrganizationContext, { ip, unit, time }
   const rate = ({ packets, bytes, dropped_packets, dropped_bytes }: Step): [number, number] => {
     const per = (amount: number) => Math.round(amount / (interval * 60));
     if (unit === 'pps') return [per(packets - dropped_packets), per(dropped_packets)];
-    return [per(((bytes - dropped_bytes) * 8) / 1e6), per((dropped_bytes * 8) / 1e6)];
+    const bits = unit === 'mbps' ? 8 / 1e6 : 8;
+    return [per((bytes - dropped_bytes) * bits), per(dropped_bytes * bits)];
   };
   const traffic = Array.from({ length: steps }, (_, nth) => {
     const row = byNth.get(nth);
     return [Math.floor((since + nth * stepMs) / 1_000), ...(row === undefined ? [0, 0] : rate(row))];
   });
   return { interval, traffic };
+}
+
+/** Null: none was asked for. */
+function momentOf(text: string | undefined): number | null {
+  if (text === undefined || text === '') return null;
+  const moment = Date.parse(text);
+  if (!Number.isNaN(moment)) return moment;
+  const message = 'is no moment that there is';
+  throw fail('invalid_request', { details: [{ field: 'query.until', message }] });
 }

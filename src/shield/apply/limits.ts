@@ -1,6 +1,7 @@
-import { fail, type OrganizationContext } from '../../platform/index.ts';
+import type { OrganizationContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import type { OwnedAddress } from '../owned.ts';
+import { refuseTooMany } from '../rules/limits.ts';
 import { isAbout } from '../rules/rows.ts';
 import { shield } from '../settings.ts';
 
@@ -8,14 +9,14 @@ import { shield } from '../settings.ts';
 export async function checkTriedLimits(
   ctx: OrganizationContext,
   owned: readonly OwnedAddress[],
-  rules: readonly { words: { destination: string } }[],
+  rules: readonly { destination: string; disabled: boolean }[],
 ): Promise<void> {
   const { active_rules: most } = await readSettings(ctx, shield);
   for (const { address } of owned) {
-    const there = rules.filter(({ words }) =>
-      isAbout({ destination: words.destination, given_back: [] }, address),
-    );
-    if (there.length > most)
-      throw fail('too_many', { message: `${address} would have more than ${most} active rules` });
+    const there = rules.filter(({ destination }) => isAbout({ destination, given_back: [] }, address));
+    refuseTooMany(address, most, {
+      all: there.length,
+      active: there.filter((rule) => !rule.disabled).length,
+    });
   }
 }

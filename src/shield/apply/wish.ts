@@ -3,20 +3,21 @@ import { type ErrorDetail, fail, type OrganizationContext, type TxContext } from
 import type { AddressRow } from '../enforce/addressRows.ts';
 import { limitersFor, readPolicies } from '../enforce/apply.ts';
 import { policyOf } from '../enforce/toEdge.ts';
-import { asSaid, type TriedRule } from '../enforce/trials.ts';
+import { saidOf, type TriedRule } from '../enforce/trials.ts';
 import { newSmallId } from '../ids.ts';
 import { holdOwnAddresses, type OwnedAddress, requirePrefix } from '../owned.ts';
-import { addressesOf, unite } from '../rules/change.ts';
+import { addressesOf, unite, wordsOf } from '../rules/change.ts';
 import type { RuleWords } from '../rules/match.ts';
 import type { SentRule } from '../rules/read.ts';
 import { namesOf, requireWords } from '../rules/require.ts';
-import { isAbout, listRulesFor, type RuleRow } from '../rules/rows.ts';
+import { isAbout, isActive, listRulesFor, type RuleRow } from '../rules/rows.ts';
 import { shutsOut, surprises, type Warning } from '../warnings/warnings.ts';
 import { checkTriedLimits } from './limits.ts';
 
 export interface NewApply {
-  rules: readonly (SentRule & { id?: number | null | undefined })[];
+  rules: readonly (SentRule & { id?: number | null | undefined; disabled?: boolean | undefined })[];
   destinations?: readonly string[] | null | undefined;
+  keep_wider?: boolean | undefined;
   confirm_within_s?: number | null | undefined;
   force?: boolean | undefined;
 }
@@ -25,9 +26,20 @@ export interface NewApply {
 export interface Wish {
   owned: OwnedAddress[];
   destinations: string[];
-  rules: { id: number; isKept: boolean; words: RuleWords }[];
-  /** Rules of these addresses that are to be gone. */
-  gone: number[];
+  rules: Wanted[];
+  /** All rules of these addresses as they are. */
+  there: RuleRow[];
+  /** Of them those for wider networks, which stay. */
+  wider: RuleRow[];
+}
+
+/** A rule of a replacement. */
+interface Wanted {
+  id: number;
+  /** Of one that stays: as old as it is, which decides among rules of the same order. */
+  age: number | null;
+  disabled: boolean;
+  words: RuleWords;
 }
 
 /** A wish that may be done. */
@@ -52,15 +64,32 @@ export async function requireWish(
 ): Promise<Checked> {
   const wish = await readWish(tx, body);
   const rows = await rowsOf(wish.owned);
-  const tried = wish.rules.map(({ id, words }): TriedRule => {
-    return { ...words, id, expires_at: words.expires_at?.toISOString() ?? null };
-  });
+  const tried = triedOf(wish);
   const policies = await policiesOf(tx, rows, tried);
   const isForGood = (body.confirm_within_s ?? null) === null;
   if (isForGood && !body.force) await refuseLockOut(tx, rows, policies);
-  await checkTriedLimits(tx, wish.owned, wish.rules);
+  await checkTriedLimits(tx, wish.owned, tried);
   const warnings = policies.flatMap((policy) => surprises(policy, tx.actor.ip, null));
   return { wish, rows, tried, policies, warnings };
+}
+
+/** All rules of these addresses as they are to be, in the order in which they are looked at. */
+function triedOf({ rules, wider }: Wish): TriedRule[] {
+  const now = rules.map(({ id, age, disabled, words }) => ({ id, age, disabled, words, stays: false }));
+  const others = wider.map((row) => {
+    return { id: row.id, age: row.age, disabled: row.disabled, words: wordsOf(row), stays: true };
+  });
+  // Of the same order the older one comes first, and those that are new in the order of the request.
+  return [...others, ...now]
+    .toSorted((one, other) => one.words.order - other.words.order || ageOf(one) - ageOf(other) || 0)
+    .map(({ id, disabled, stays, words }) => {
+      const { expires_at, ...said } = words;
+      return { ...said, id, disabled, stays, expires_at: expires_at?.toISOString() ?? null };
+    });
+}
+
+function ageOf({ age }: { age: number | null }): number {
+  return age ?? Number.MAX_SAFE_INTEGER;
 }
 
 async function readWish(tx: OrganizationContext & TxContext, body: NewApply): Promise<Wish> {
@@ -71,49 +100,61 @@ async function readWish(tx: OrganizationContext & TxContext, body: NewApply): Pr
     owned = unite(owned, await holdOwnAddresses(tx, prefix, `destinations[${nth}]`));
     destinations.add(prefix.text);
   }
-  const read: { id: number | null; words: RuleWords }[] = [];
-  for (const [nth, { id = null, ...sent }] of body.rules.entries()) {
+  const read: { id: number | null; disabled: boolean | undefined; words: RuleWords }[] = [];
+  for (const [nth, { id = null, disabled, ...sent }] of body.rules.entries()) {
     const found = await requireWords(tx, sent, `rules[${nth}]`);
     owned = unite(owned, found.owned);
     destinations.add(found.words.destination);
-    read.push({ id, words: found.words });
+    read.push({ id, disabled, words: found.words });
   }
   if (owned.length === 0)
     throw refuse('destinations', 'is needed where there are no rules: whose are to go?');
   const sorted = owned.toSorted((one, other) => (one.address < other.address ? -1 : 1));
   const before = await listRulesFor(tx, tx.organizationId, namesOf(sorted));
   const there = before.filter((rule) => sorted.some(({ address }) => isAbout(rule, address)));
-  await refuseWider(tx, there, sorted);
+  const wider = await widerThan(tx, there, sorted);
+  const [first] = wider;
+  if (first !== undefined && !body.keep_wider)
+    throw refuse(
+      'destinations',
+      `must name all addresses of ${first.destination}, which rule ${first.id} is for`,
+    );
   const kept = read.flatMap(({ id }) => id ?? []);
   for (const [nth, { id }] of read.entries()) {
     if (id !== null && !there.some((rule) => rule.id === id))
       throw refuse(`rules[${nth}].id`, 'is no rule of these addresses');
     if (id !== null && kept.indexOf(id) !== kept.lastIndexOf(id))
       throw refuse(`rules[${nth}].id`, 'is named twice');
+    if (id !== null && wider.some((rule) => rule.id === id))
+      throw refuse(`rules[${nth}].id`, 'is for other addresses as well, and stays as it is');
   }
+  const byId = new Map(there.map((rule) => [rule.id, rule]));
+  const now = tx.clock.now();
   return {
     owned: sorted,
     destinations: [...destinations],
-    rules: read.map(({ id, words }) => ({ id: id ?? newSmallId(), isKept: id !== null, words })),
-    gone: there.map(({ id }) => id).filter((id) => !kept.includes(id)),
+    rules: read.map(({ id, disabled, words }) => {
+      const before = byId.get(id ?? 0);
+      const isOff = disabled ?? (before !== undefined && !isActive(before, now));
+      return { id: id ?? newSmallId(), age: before?.age ?? null, disabled: isOff, words };
+    }),
+    there,
+    wider,
   };
 }
 
-/** A rule that is for other addresses as well cannot be replaced for these alone. */
-async function refuseWider(
+/** Rules that are for other addresses as well: they cannot be replaced for these alone. */
+async function widerThan(
   tx: OrganizationContext & TxContext,
   rules: readonly RuleRow[],
   owned: readonly OwnedAddress[],
-): Promise<void> {
+): Promise<RuleRow[]> {
+  const wider: RuleRow[] = [];
   for (const rule of rules) {
     const all = await addressesOf(tx, rule);
-    const isWithin = all.every(({ address }) => owned.some((each) => each.address === address));
-    if (!isWithin)
-      throw refuse(
-        'destinations',
-        `must name all addresses of ${rule.destination}, which rule ${rule.id} is for`,
-      );
+    if (!all.every(({ address }) => owned.some((each) => each.address === address))) wider.push(rule);
   }
+  return wider;
 }
 
 async function policiesOf(
@@ -121,13 +162,10 @@ async function policiesOf(
   rows: readonly AddressRow[],
   tried: readonly TriedRule[],
 ): Promise<Policy[]> {
-  const inOrder = tried
-    .map((rule, nth) => ({ rule, nth }))
-    .toSorted((one, other) => one.rule.order - other.rule.order || one.nth - other.nth)
-    .map(({ rule }) => asSaid(rule));
-  const limiters = await limitersFor(tx, inOrder);
+  const said = saidOf(tried);
+  const limiters = await limitersFor(tx, said);
   return rows.map(({ address, unmatched }) => {
-    const there = inOrder.filter((rule) => isAbout({ ...rule, given_back: [] }, address));
+    const there = said.filter((rule) => isAbout({ ...rule, given_back: [] }, address));
     return policyOf(address, 0, unmatched, there, limiters);
   });
 }

@@ -10,7 +10,13 @@ import { policyOf, type Said } from './toEdge.ts';
 import { inTurnOf } from './turn.ts';
 
 /** A rule that is tried out: it has its id already, so that it keeps its counters when it stays. */
-export type TriedRule = Omit<RuleWords, 'expires_at'> & { id: number; expires_at: string | null };
+export interface TriedRule extends Omit<RuleWords, 'expires_at'> {
+  id: number;
+  expires_at: string | null;
+  disabled: boolean;
+  /** A rule for a wider network, which is there and stays as it is. */
+  stays: boolean;
+}
 
 /** What is tried out. */
 export interface TrialRow {
@@ -18,6 +24,7 @@ export interface TrialRow {
   organization_id: number;
   addresses: string[];
   destinations: string[];
+  /** In the order in which they are looked at. */
   rules: TriedRule[];
   generation: number;
   state: 'applied' | 'trying' | 'confirmed' | 'cancelled' | 'superseded';
@@ -115,7 +122,7 @@ export const tryOut = job<AtNode>(
       const left = (trial?.confirm_until?.getTime() ?? 0) - ctx.clock.now().getTime();
       if (trial?.state !== 'trying' || left <= 0) return;
       const rows = await ctx.db.many(addressesTried, { id: applyId, addresses });
-      const rules = trial.rules.map(asSaid);
+      const rules = saidOf(trial.rules);
       const limiters = await limitersFor(ctx, rules);
       const policies = rows.map(({ address, unmatched }) => {
         const there = rules.filter((rule) => isAbout({ ...rule, given_back: [] }, address));
@@ -159,7 +166,9 @@ function versions(addresses: readonly string[], generation: number) {
   return addresses.map((address) => ({ destination: single(address).text, generation }));
 }
 
-/** What an edge has to know of a rule that is tried out. */
-export function asSaid({ rate_limiter_id, ...rule }: TriedRule): Said {
-  return { ...rule, limiter_id: rate_limiter_id };
+/** What an edge has to know of rules that are tried out: nothing of those that are off. */
+export function saidOf(rules: readonly TriedRule[]): Said[] {
+  return rules
+    .filter(({ disabled }) => !disabled)
+    .map(({ rate_limiter_id, ...rule }) => ({ ...rule, limiter_id: rate_limiter_id }));
 }

@@ -22,9 +22,18 @@ export async function checkLimits(
   for (const { address } of owned) {
     const there = rules.filter((rule) => isAbout(rule, address));
     const active = there.filter((rule) => isActive(rule, now)).length;
-    if (active > most)
-      throw fail('too_many', { message: `${address} would have more than ${most} active rules` });
-    if (there.length > most * timesWithOthers)
-      throw fail('too_many', { message: `${address} would have more than ${most * timesWithOthers} rules` });
+    refuseTooMany(address, most, { all: there.length, active });
   }
+}
+
+/** `too_many`. */
+export function refuseTooMany(
+  address: string,
+  most: number,
+  { all, active }: { all: number; active: number },
+) {
+  if (active > most)
+    throw fail('too_many', { message: `${address} would have more than ${most} active rules` });
+  if (all > most * timesWithOthers)
+    throw fail('too_many', { message: `${address} would have more than ${most * timesWithOthers} rules` });
 }

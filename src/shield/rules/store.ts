@@ -86,13 +86,13 @@ export async function insertRuleAs(
   id: number,
   organizationId: number,
   words: RuleWords,
-  generation: number,
+  more: { disabled: boolean; generation: number },
 ): Promise<void> {
   const row = await tx.db.maybe(insert, {
-    ...written(words, generation, tx.clock.now()),
-    ...{ id, organizationId, groupId: null, disabled: false },
+    ...written(words, more.generation, tx.clock.now()),
+    ...{ id, organizationId, groupId: null, disabled: more.disabled },
   });
-  if (row === null) await insertRule(tx, organizationId, words, { generation });
+  if (row === null) await insertRule(tx, organizationId, words, more);
 }
 
 export async function updateRule(

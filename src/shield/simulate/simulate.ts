@@ -53,11 +53,11 @@ export async function simulateRules(ctx: OrganizationContext, body: NewApply) {
     in_force: rows.every(({ in_force, generation }) => generation === 0 || in_force === generation),
     certainty: certaintyOf(all, found, isLimited),
     total: viewTally(all, all),
-    rules: wish.rules.map(({ id, isKept, words }) => {
+    rules: wish.rules.map(({ id, age, words }) => {
       const { action, destination, rate_limiter_id } = words;
       const limited = rate_limiter_id !== null;
       const tally = viewTally(ofRules.get(id) ?? noTally(), all);
-      return { rule_id: isKept ? id : null, destination, action, limited, ...tally };
+      return { rule_id: age === null ? null : id, destination, action, limited, ...tally };
     }),
     unmatched: viewTally(ofRules.get(null) ?? noTally(), all),
     newly_dropped: viewChange(sums.dropped, all),
