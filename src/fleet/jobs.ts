@@ -4,6 +4,7 @@ import { noteDays } from './days.ts';
 import { watchNodes } from './heartbeat.ts';
 import { imagePreparation } from './prepareImage.ts';
 import { reverseNaming } from './reverse.ts';
+import { tellingNames } from './tellNames.ts';
 
 /** What the fleet does outside a request. */
 export const fleetJobs: AnySaga[] = [reverseNaming, imagePreparation];
@@ -11,6 +12,7 @@ export const fleetJobs: AnySaga[] = [reverseNaming, imagePreparation];
 export const fleetPeriodicJobs: PeriodicJob[] = [
   { name: 'fleet.freeRestedAddresses', intervalMs: 60_000, work: freeRestedAddresses },
   { name: 'fleet.noteDays', intervalMs: 600_000, work: noteDays },
+  tellingNames,
 ];
 
 /** What every process looks after, also one that does no jobs. */
