@@ -35,6 +35,7 @@ type Say = (line: string) => void;
 
 const reconcileEveryMs = 5_000;
 const troublesEveryMs = 5_000;
+const mendEveryMs = 10_000;
 const compareEdgeEveryMs = 60_000;
 const countRulesEveryMs = 5_000;
 const readTrafficEveryMs = 1_000;
@@ -135,6 +136,9 @@ export function watchNode(
   const asking = again(ctx, 'a node could not be asked what it lacks', troublesEveryMs, async () =>
     writeTroubles(ctx, id, await hypervisor.troubles()),
   );
+  const mending = again(ctx, 'what machines stand on could not be mended', mendEveryMs, () =>
+    hypervisor.mend(),
+  );
   const following = again(ctx, 'gateways of new pools could not be added', reconcileEveryMs, () =>
     followGateways(ctx, ctx.config.location, gateways, () => hypervisor.prepare(() => undefined)),
   );
@@ -153,7 +157,7 @@ export function watchNode(
   });
   return async () => {
     forget();
-    const all = [comparing, sampling, asking, following, filtering, counting, watching];
+    const all = [comparing, sampling, asking, mending, following, filtering, counting, watching];
     await Promise.all(all.map(({ stop }) => stop()));
   };
 }

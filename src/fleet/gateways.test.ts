@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestProduct, type TestProduct } from '../../test/product.ts';
+import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 import { followGateways } from './gateways.ts';
 
 let product: TestProduct;
@@ -30,6 +30,18 @@ describe('a node', () => {
     await follow();
     expect(prepared).toHaveLength(2);
     expect(prepared[1]).toContain('172.21.0.1/24');
+  });
+
+  it('has its driver mend what its machines stand on, again and again, also after that has failed', async () => {
+    let mended = 0;
+    product.hypervisor.mend = async () => {
+      mended += 1;
+      if (mended === 1) throw new Error('nft is gone');
+    };
+    await until(
+      async () => mended,
+      (times) => times > 1,
+    );
   });
 
   it('tries again when its driver could not', async () => {

@@ -82,6 +82,7 @@ export function describeHypervisor(
       expect(lines.length).toBeGreaterThan(0);
       expect((await hypervisor.capacity()).memoryMib).toBeGreaterThan(spec.memoryMib);
       expect(await hypervisor.troubles()).toEqual([]);
+      await hypervisor.mend();
     });
 
     it('keeps an image under its slug', async () => {

@@ -43,6 +43,12 @@ export interface MachineLife {
   troubles(): Promise<string[]>;
 
   /**
+   * Puts back what its machines stand on and somebody has taken away from the host since `prepare`, such as their packet rules.
+   * Asked again and again: it is quick where nothing is missing.
+   */
+  mend(): Promise<void>;
+
+  /**
    * Builds, downloads or finds an image so that disks can be made from it. Long the first time. A slug stands for one
    * source for ever: asked for with another, or when a download is not what it should be, `image_rejected`, permanent.
    */

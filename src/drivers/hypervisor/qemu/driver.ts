@@ -178,6 +178,13 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
     return { file: await ensureNetboot(imagesDir, say), initrd: files.netbootScript, commandLine: null };
   }
 
+  /** Makes what all machines share of the host's network. Returns the taps of those that there are. */
+  async function prepareNetwork(): Promise<ReadonlySet<string>> {
+    const taps = new Set((await machineIds(options)).map((id) => filesOf(id).tap));
+    await network.prepare(await installationId(options.dir), taps);
+    return taps;
+  }
+
   /** What a crash of ours may have left in a running machine. */
   async function tidy(monitor: Monitor): Promise<void> {
     await noteFound(monitor.files, monitor.pid);
@@ -230,10 +237,8 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
           'Programs that read guests’ disks are not confined: this host lets us make no namespaces',
         );
       await openDevices();
-      const taps = new Set((await machineIds(options)).map((id) => filesOf(id).tap));
-      const installation = await installationId(options.dir);
-      await network.prepare(installation, taps);
-      await shares.prepare(installation);
+      const taps = await prepareNetwork();
+      await shares.prepare(await installationId(options.dir));
       const adopted = (await machines.adopt()).map((monitor) =>
         tidy(monitor).catch((error) =>
           options.log.warn(
@@ -244,6 +249,16 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       );
       await Promise.all(adopted);
       await network.sweep(taps);
+    },
+
+    async mend() {
+      if (await network.isWhole()) return;
+      options.log.error({}, 'The packet rules of machines were gone from this host, and are written anew');
+      await prepareNetwork();
+      await Promise.all(
+        machines.monitors().map(async ({ files }) => network.adopt(files, (await readIdentity(files)).nic)),
+      );
+      await network.closeToUnknown();
     },
 
     async capacity() {

@@ -18,9 +18,11 @@ export interface HostNetwork {
    * `taps` are those of its machines.
    */
   prepare(installation: string, taps: ReadonlySet<string>): Promise<void>;
+  /** Whether the packet filter has all that `prepare` makes; not so where somebody has flushed it. */
+  isWhole(): Promise<boolean>;
   /**
-   * Gives the tap of a running machine the gate of this version where it has none or that of an earlier one, and writes down
-   * what addresses the machine has.
+   * Gives the tap of a running machine its guard where it has none, the gate of this version where it has none or that of an
+   * earlier one, and writes down what addresses the machine has.
    */
   adopt(files: MachineFiles, nic: MachineSpec['nic']): Promise<void>;
   /** Makes a new tap for a stopped machine, so that its counters begin at zero. Nothing goes through it until `plug`. */
@@ -31,6 +33,8 @@ export interface HostNetwork {
   unplug(tap: string): Promise<void>;
   /** Takes away every tap and every rule that belongs to none of these, and lets nothing through to addresses that none has. */
   sweep(taps: ReadonlySet<string>): Promise<void>;
+  /** From here on nothing is let through to addresses that no machine has; not before all that run were adopted. */
+  closeToUnknown(): Promise<void>;
 }
 
 export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, log: Log): HostNetwork {
@@ -81,6 +85,15 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
     return closeGate(tap, nic, baseRules(bridge.name) + guardRules(bridge.name, tap, nic));
   }
 
+  /** A tap's chain as nft lists it; null where there is none. */
+  async function chain(family: 'bridge' | 'netdev', tap: string): Promise<string | null> {
+    const listing = ['nft', 'list', 'chain', family, tableName(bridge.name), tap];
+    return runAsRoot(listing).then(
+      ({ stdout }) => stdout,
+      () => null,
+    );
+  }
+
   async function makeTap(tap: string, owner: Owner | null): Promise<void> {
     // Who may attach to it: the machine's account, which may do nothing else to the host's network.
     const user = String(owner?.uid ?? process.getuid?.());
@@ -113,13 +126,20 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
       if (!isTracking) await naming('packet filter', filter);
       if (bridge.nat) await naming('address translation', () => translate(bridge));
     },
+    isWhole: async () => {
+      const there = await tables();
+      const name = tableName(bridge.name);
+      const wanted = [`bridge ${name}`, `inet ${name}_reach`, ...(bridge.nat ? [`inet ${name}`] : [])];
+      return wanted.every((table) => there.has(table));
+    },
     async adopt({ tap }, nic) {
       await naming('packet filter', async () => {
         if (!(await linkExists(tap))) return;
         await writeNeighbours(bridge.name, tap, nic);
-        const chain = ['nft', 'list', 'chain', 'netdev', tableName(bridge.name), tap];
-        const gate = await runAsRoot(chain).catch(() => null);
-        if (gate === null || !isWholeGate(gate.stdout, limiting)) await closeGate(tap, nic);
+        // Without its guard nothing of what the machine sends passes.
+        if ((await chain('bridge', tap)) === null) return guard(tap, nic);
+        const gate = await chain('netdev', tap);
+        if (gate === null || !isWholeGate(gate, limiting)) await closeGate(tap, nic);
       });
     },
     makeTap: (files, owner) => naming('network device', () => makeTap(files.tap, owner)),
@@ -139,8 +159,9 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
         log.info({ tap }, 'Removing a network device and rules that belong to no machine');
         await this.unplug(tap);
       }
-      await naming('packet filter', () => nft(closeToUnknown(bridge.name)));
+      await this.closeToUnknown();
     },
+    closeToUnknown: () => naming('packet filter', () => nft(closeToUnknown(bridge.name))),
   };
 }
 
@@ -172,6 +193,13 @@ async function linkExists(name: string): Promise<boolean> {
 async function tapsOf(bridge: string): Promise<string[]> {
   const names = (await links(['master', bridge])).map((link) => link.ifname ?? '');
   return names.filter((name) => name.startsWith(tapPrefix(bridge)));
+}
+
+/** All of the host's tables, such as `bridge innkeeper_innkeeper0`. */
+async function tables(): Promise<ReadonlySet<string>> {
+  const { stdout } = await runAsRoot(['nft', '-j', 'list', 'tables']);
+  const listed: { nftables: { table?: { family: string; name: string } }[] } = JSON.parse(stdout);
+  return new Set(listed.nftables.flatMap(({ table }) => (table ? [`${table.family} ${table.name}`] : [])));
 }
 
 /** Of taps; none where there is no such table yet. */

@@ -119,6 +119,7 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
       return options.capacity ?? { cpuCores: 64, memoryMib: 262_144, diskGib: 8_192, acceleration: 'none' };
     },
     troubles: async () => options.troubles?.() ?? [],
+    mend: async () => undefined,
     ensureImage: kept(async (image, progress) => {
       checkImageSlug(image.slug);
       await call('ensureImage', image.slug);
