@@ -76,7 +76,10 @@ async function copyDashboard(): Promise<void> {
   await fs.writeFile(page, text.replace(before, after));
 }
 
-/** Packages that the product runs with, as the lockfile names them; those of other platforms are not installed. */
+/**
+ * Packages that the product runs with, as the lockfile names them; those of other platforms are not installed. Tables of networks
+ * come in two forms, of which it reads the one with numbers.
+ */
 async function copyModules(): Promise<void> {
   const lock = JSON.parse(await fs.readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean; devOptional?: boolean; optional?: boolean }>;
@@ -94,7 +97,10 @@ async function copyModules(): Promise<void> {
       recursive: true,
       verbatimSymlinks: true,
       filter: (source) =>
-        source === from || !/\/node_modules(\/|$)|\.a$|\.map$|\/pkgconfig$/.test(source.slice(from.length)),
+        source === from ||
+        !/\/node_modules(\/|$)|\.a$|\.map$|\/pkgconfig$|asn(-country)?-ipv[46]\.csv$/.test(
+          source.slice(from.length),
+        ),
     });
   }
   await copy(path.join(node, 'bin/node'), path.join(home, 'bin/node'));

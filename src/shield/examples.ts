@@ -296,14 +296,15 @@ export const examples = {
     data: {
       attack,
       info: {
-        dport: [],
+        dport: [{ name: '27015', type: 'udp', value: 14_600_000 }],
         sport: [{ name: '53', type: 'udp', value: 14_900_000 }],
-        plen: [],
-        sip: [],
-        'src-asn': [],
-        'src-country': [],
+        plen: [{ name: '1500', type: 'bytes', value: 9_300_000 }],
+        sip: [{ name: '8.8.8.8', type: 'ipv4', value: 4_100_000 }],
+        'src-asn': [{ name: 'AS15169 Google LLC', type: 'asn', value: 4_200_000 }],
+        'src-country': [{ name: 'US', type: 'country', value: 7_700_000 }],
       },
     },
+    beside: { notices: [{ text: 'IP Geolocation by DB-IP', url: 'https://db-ip.com' }] },
   },
   releaseShieldMitigation: { params: { id: mitigationId }, data: { mitigation } },
 } satisfies Record<string, Example>;

@@ -475,13 +475,18 @@ export const shieldRoutes = routes(prefix, group, (route) => {
       operation: 'getShieldAttack',
       summary: 'Get attack',
       description:
-        'One attack, and what was most frequent in it. What only packets themselves tell (their ports, lengths and senders) is empty ' +
-        'where the edge of the machine takes no samples of them.',
+        'One attack, and what was most frequent in it: ports, lengths and senders of the packets of its kind, and the networks (AS) and ' +
+        'countries that those are registered in, of which senders may be false. It is estimated from samples, and empty where the edge ' +
+        'of the machine takes none, or where no tables of networks are installed. `notices` says whose data the names are.',
       params: IdParams,
       data: S.AttackData,
+      beside: S.noticed,
       errors: ['not_found'],
     },
-    (ctx, req) => readAttack(ctx, req.params.id),
+    async (ctx, req) => {
+      const { data, notices } = await readAttack(ctx, req.params.id);
+      return answer(data, {}, { notices });
+    },
   );
   route.post(
     '/mitigations/:id/release',

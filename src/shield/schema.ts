@@ -710,6 +710,13 @@ export const IpData = Type.Object({
   attack: Nullable(Attack),
 });
 
+/** Stands beside `data`. */
+export const noticed = {
+  notices: Type.Array(Type.Object({ text: Type.String(), url: Type.String() }), {
+    description: 'Whose data the names of networks and countries are: show them where you show those',
+  }),
+};
+
 export const TrafficQuery = Strict({
   ip: line(64, { examples: ['203.0.113.10'] }),
   unit: Choice(['mbps', 'pps', 'bps'], { default: 'mbps' }),

@@ -1,10 +1,12 @@
 import { pagedList } from '../../platform/http/index.ts';
 import { type OrganizationContext, requireOwn, statement } from '../../platform/index.ts';
 import { findMitigations } from '../mitigation/view.ts';
+import { notices } from '../names/notices.ts';
 import { requireOneAddress } from '../owned.ts';
 import { addressOf } from '../prefix.ts';
-import { type AttackRow, attackColumns } from './rows.ts';
-import { topsOf, viewAttack } from './view.ts';
+import { type AttackRow, attackColumns, type WholeAttack } from './rows.ts';
+import { viewAttackTops } from './tops.ts';
+import { viewAttack } from './view.ts';
 
 const attacks = pagedList<AttackRow>({
   name: 'shield.attacks',
@@ -40,9 +42,9 @@ const goingOn = statement<AttackRow, { organizationId: number; address: string }
   `select ${attackColumns} from shield_attacks t
    where t.address = :address::inet and t.organization_id = :organizationId and t.ended_at is null`,
 );
-const byId = statement<AttackRow, { id: number }>(
+const byId = statement<WholeAttack, { id: number }>(
   'shield.attackById',
-  `select ${attackColumns} from shield_attacks t where t.id = :id`,
+  `select ${attackColumns}, t.tops from shield_attacks t where t.id = :id`,
 );
 
 export interface AttackQuery {
@@ -90,5 +92,8 @@ export async function findAttackNow(ctx: OrganizationContext, address: string) {
 export async function readAttack(ctx: OrganizationContext, id: number) {
   const row = await requireOwn(ctx, byId, { id });
   const mitigationsOf = await findMitigations(ctx, [row]);
-  return { attack: viewAttack(row, mitigationsOf(id), ctx.clock.now()), info: topsOf(row) };
+  const info = viewAttackTops(row.tops, row.ports);
+  const isNamed = info['src-asn'].length + info['src-country'].length > 0;
+  const data = { attack: viewAttack(row, mitigationsOf(id), ctx.clock.now()), info };
+  return { data, notices: isNamed ? notices : [] };
 }

@@ -1,6 +1,7 @@
 import { type Context, statement, type TxContext } from '../../platform/index.ts';
 import type { Attack } from '../watch/detect.ts';
 import type { Amount } from '../watch/seen.ts';
+import { type AttackTops, topsFrom, type WrittenTops, writtenOf } from './tops.ts';
 
 /** What an edge had counted for an address, by kind of traffic, when an attack was written down. */
 export type CountedThere = Readonly<Record<string, Amount>>;
@@ -32,9 +33,14 @@ export const attackColumns = `t.id, t.organization_id, t.service_id, host(t.addr
   t.readings, t.started_at, t.last_over_at, t.ended_at, t.peak_pps, t.peak_mbps, t.packets, t.bytes, t.ports, t.counted,
   t.created_at, t.updated_at, t.closed_at`;
 
-const openOnNode = statement<AttackRow & { node_id: number }, { nodeId: number }>(
+/** With what its packets had most, which lists do not show. */
+export interface WholeAttack extends AttackRow {
+  tops: WrittenTops;
+}
+
+const openOnNode = statement<WholeAttack & { node_id: number }, { nodeId: number }>(
   'shield.openAttacks',
-  `select ${attackColumns}, t.node_id from shield_attacks t where t.ended_at is null and (t.node_id = :nodeId
+  `select ${attackColumns}, t.tops, t.node_id from shield_attacks t where t.ended_at is null and (t.node_id = :nodeId
      or exists (select 1 from addresses a join placements p on p.service_id = a.service_id
        where a.address = t.address and a.service_id = t.service_id and p.node_id = :nodeId)) order by t.address`,
 );
@@ -45,19 +51,20 @@ const write = statement<
     nodeId: number;
     ports: string;
     counted: string;
+    tops: string;
     now: Date;
   }
 >(
   'shield.writeAttack',
   `insert into shield_attacks (id, organization_id, service_id, address, node_id, kind, of, ratio, readings, started_at,
-     last_over_at, ended_at, peak_pps, peak_mbps, packets, bytes, ports, counted, created_at, updated_at, closed_at)
+     last_over_at, ended_at, peak_pps, peak_mbps, packets, bytes, ports, counted, tops, created_at, updated_at, closed_at)
    values (:id, :organization_id, :service_id, :address::inet, :nodeId, :kind, :of, :ratio, :readings, :started_at,
-     :last_over_at, :ended_at, :peak_pps, :peak_mbps, :packets, :bytes, :ports::jsonb, :counted::jsonb, :now, :now,
+     :last_over_at, :ended_at, :peak_pps, :peak_mbps, :packets, :bytes, :ports::jsonb, :counted::jsonb, :tops::jsonb, :now, :now,
      :closed_at)
    on conflict (id) do update set kind = excluded.kind, of = excluded.of, ratio = excluded.ratio,
      readings = excluded.readings, last_over_at = excluded.last_over_at, ended_at = excluded.ended_at,
      peak_pps = excluded.peak_pps, peak_mbps = excluded.peak_mbps, packets = excluded.packets, bytes = excluded.bytes,
-     ports = excluded.ports, counted = excluded.counted, updated_at = excluded.updated_at,
+     ports = excluded.ports, counted = excluded.counted, tops = excluded.tops, updated_at = excluded.updated_at,
      closed_at = excluded.closed_at
    where shield_attacks.ended_at is null`,
 );
@@ -80,7 +87,7 @@ const startedBefore = statement<
  * The attacks that go on at the addresses of a node, as they were last written down. What another node's edge has counted of
  * one tells nothing here.
  */
-export async function findOpenAttacks(ctx: Context, nodeId: number): Promise<AttackRow[]> {
+export async function findOpenAttacks(ctx: Context, nodeId: number): Promise<WholeAttack[]> {
   const rows = await ctx.db.many(openOnNode, { nodeId });
   return rows.map(({ node_id, ...row }) => (node_id === nodeId ? row : { ...row, counted: {} }));
 }
@@ -92,12 +99,14 @@ export interface Followed {
   serviceId: number;
   address: string;
   attack: Attack;
+  /** Grows in place. */
+  tops: AttackTops;
 }
 
 export async function writeAttack(
   tx: TxContext,
   nodeId: number,
-  { id, organizationId, serviceId, address, attack }: Followed,
+  { id, organizationId, serviceId, address, attack, tops }: Followed,
   counted: CountedThere,
 ): Promise<void> {
   const now = tx.clock.now();
@@ -108,11 +117,12 @@ export async function writeAttack(
     ...{ started_at: attack.startedAt, last_over_at: attack.lastOverAt, ended_at: attack.endedAt },
     ...{ peak_pps: attack.peakPps, peak_mbps: attack.peakMbps, packets: attack.packets, bytes: attack.bytes },
     ...{ ports: JSON.stringify(attack.ports), counted: JSON.stringify(counted) },
+    tops: JSON.stringify(writtenOf(tops)),
     closed_at: attack.endedAt === null ? null : now,
   });
 }
 
-export function followedOf(row: AttackRow): Followed {
+export function followedOf(row: WholeAttack): Followed {
   const { id, organization_id: organizationId, service_id: serviceId, address } = row;
   const attack: Attack = {
     ...{ kind: row.kind, of: row.of, ratio: row.ratio, readings: row.readings },
@@ -120,7 +130,7 @@ export function followedOf(row: AttackRow): Followed {
     ...{ peakPps: row.peak_pps, peakMbps: row.peak_mbps, packets: row.packets, bytes: row.bytes },
     ports: row.ports,
   };
-  return { id, organizationId, serviceId, address, attack };
+  return { id, organizationId, serviceId, address, attack, tops: topsFrom(row.tops) };
 }
 
 const calmMs = 3_600_000;

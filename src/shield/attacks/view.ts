@@ -41,12 +41,3 @@ function statusOf({ created_at, ended_at }: AttackRow, now: Date): 'start' | 'on
 function plain(moment: Date): string {
   return moment.toISOString().slice(0, 19).replace('T', ' ');
 }
-
-/** What was most frequent. Without samples of packets only what is counted is known: the ports that reflect. */
-export function topsOf({ ports }: AttackRow) {
-  const sport = Object.entries(ports)
-    .toSorted(([, one], [, other]) => other - one)
-    .slice(0, 10)
-    .map(([name, packets]) => ({ name, type: 'udp', value: within31Bits(packets) }));
-  return { dport: [], sport, plen: [], sip: [], 'src-asn': [], 'src-country': [] };
-}

@@ -1,4 +1,10 @@
-import { type AddressTraffic, type Edge, EdgeError, type Traffic } from '../../drivers/edge/index.ts';
+import {
+  type AddressTraffic,
+  type Edge,
+  EdgeError,
+  type Sample,
+  type Traffic,
+} from '../../drivers/edge/index.ts';
 import { type Context, newId, transaction } from '../../platform/index.ts';
 import { inheritCounts } from '../analytics/drops.ts';
 import {
@@ -10,14 +16,15 @@ import {
   writeMinute,
 } from '../analytics/minutes.ts';
 import {
-  type AttackRow,
   type CountedThere,
   type Followed,
   findOpenAttacks,
   followedOf,
+  type WholeAttack,
   writeAttack,
 } from '../attacks/rows.ts';
 import { isNews, tellOfAttack } from '../attacks/tell.ts';
+import { addSamples, nameSources, noAttackTops } from '../attacks/tops.ts';
 import type { EdgeOf } from '../enforce/turn.ts';
 import type { Defences } from '../mitigation/defence.ts';
 import { readFilters } from '../mitigation/defend.ts';
@@ -35,6 +42,7 @@ import {
   shelve,
   unwritten,
 } from '../mitigation/turn.ts';
+import { sourceNames } from '../names/names.ts';
 import { single } from '../prefix.ts';
 import { type Aside, aside } from './aside.ts';
 import { type Attack, follow, isAttack, judgeReading } from './detect.ts';
@@ -82,7 +90,7 @@ interface Beside {
   /** Of those that are the node's no more: whose machine moved to another. */
   elsewhere: readonly Elsewhere[];
   /** What was written down of addresses whose machine has come here. */
-  arrived: { attacks: AttackRow[]; defences: Defences } | null;
+  arrived: { attacks: WholeAttack[]; defences: Defences } | null;
   shelf: Shelf;
   /** By attack: as it was last written down, and as it was last told of. */
   written: Map<number, Attack>;
@@ -194,7 +202,7 @@ async function begin(
 }
 
 /** An attack that somebody before us has followed: what came since is one long reading, and time without a reading is not quiet. */
-function resumed(row: AttackRow, owner: Watched | undefined, counted: Counted, now: Date): Course {
+function resumed(row: WholeAttack, owner: Watched | undefined, counted: Counted, now: Date): Course {
   const followed = followedOf(row);
   const there = [...counted].filter(([, { address }]) => address === row.address);
   const before = there.flatMap(([key, count]): [string, AddressTraffic][] => {
@@ -235,6 +243,7 @@ async function turn(
   const { minute, over: minutes } = turnMinute(edge, before.minute, at);
   const elsewhere = new Set(beside.elsewhere.map(({ address }) => address));
   const courses = coursesAfter(before.courses, watched, seen, { at, seconds, elsewhere });
+  addTops(ctx, courses, samples, watched, at);
   const full = reportFull(ctx, nodeId, traffic, before.full);
   const ended = [...courses.values()].filter(({ followed }) => followed.attack.endedAt !== null);
   const over = [...before.over, ...ended.map(({ followed }) => followed)];
@@ -410,7 +419,27 @@ function given(going: Attack | null): Attack | null {
 
 function newFollowed(address: string, owner: Watched | undefined): Omit<Followed, 'attack'> | null {
   if (owner === undefined) return null;
-  return { id: newId(), organizationId: owner.organization_id, serviceId: owner.service_id, address };
+  const tops = noAttackTops();
+  return { id: newId(), organizationId: owner.organization_id, serviceId: owner.service_id, address, tops };
+}
+
+/** What samples show of those that are above a limit at this reading; names come a moment later, when there are any. */
+function addTops(
+  ctx: Context,
+  courses: ReadonlyMap<string, Course>,
+  samples: readonly Sample[],
+  watched: ReadonlyMap<string, Watched>,
+  at: Date,
+): void {
+  if (courses.size === 0) return;
+  const byAddress = Map.groupBy(samples, ({ packet }) => packet.destination);
+  const names = sourceNames(ctx);
+  for (const { followed } of courses.values()) {
+    const { address, attack, tops } = followed;
+    const ofIt = attack.lastOverAt === at ? (byAddress.get(address) ?? []) : [];
+    addSamples(tops, ofIt, attack, watched.get(address)?.whitelist ?? []);
+    nameSources(tops, names);
+  }
 }
 
 /** Writes down what has changed of attacks and what is done about them, and what is told of it, together. */
