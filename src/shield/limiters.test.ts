@@ -150,3 +150,51 @@ describe('a rate limiter', () => {
     expect([status, body.code]).toEqual([409, 'too_many']);
   });
 });
+
+describe('a rate of a rule’s own', () => {
+  const rate = { packets_per_second: 10, per: 'rule', burst: 5 };
+  const limited = (change: object = {}) => ({
+    ...dropSsh(tenant.address, { action: 'permit', order: 50 }),
+    ...{ rate },
+    ...change,
+  });
+  const shown = async (id: number) => (await tenant.get(`${rulesPath}/${id}`)).body.data.rule;
+
+  it('is what packets meet, stays over other changes and trials, and goes when it is taken away', async () => {
+    const id = await ruleInForce(tenant, limited());
+    expect(await shown(id)).toMatchObject({
+      ...{ rate_limiter_id: 0, rate: { ...rate, bits_per_second: null } },
+    });
+    expect(through(8)).toBe(5);
+    await tenant.patch(`${rulesPath}/${id}`, { order: 51 });
+    expect(await enforced(tenant, id)).toMatchObject({ rate: { burst: 5 } });
+    const tried = await tenant.post(`${rulesPath}/apply`, {
+      ...{ rules: [{ ...limited({ rate: { ...rate, burst: 2 } }), id }], confirm_within_s: 600 },
+    });
+    const apply = `${rulesPath}/apply/${tried.body.data.apply_id}`;
+    await until(
+      () => tenant.get(apply),
+      ({ body }) => body.data.apply.enforced.active,
+    );
+    expect(through(8)).toBe(2);
+    expect((await tenant.post(`${apply}/confirm`)).status).toBe(200);
+    expect(await enforced(tenant, id)).toMatchObject({ rate: { burst: 2 } });
+    await tenant.patch(`${rulesPath}/${id}`, { rate: null });
+    expect(await enforced(tenant, id)).toMatchObject({ rate: null });
+    expect(through(8)).toBe(8);
+    await gone(id);
+  });
+
+  it.each([
+    ['beside a rate limiter', { rate_limiter_id: 1 }, 'rate'],
+    ['of what is dropped', { action: 'deny' }, 'rate'],
+    ['without a rate', { rate: { per: 'rule', burst: 5 } }, 'rate.packets_per_second'],
+    ['of nothing', { rate: { ...rate, per: 'port' } }, 'rate.per'],
+    ['without a burst', { rate: { packets_per_second: 1, per: 'rule' } }, 'rate.burst'],
+  ])('is refused %s, and nothing changes', async (_, change, field) => {
+    const before = await contents(product);
+    const { status, body } = await tenant.post(rulesPath, limited(change));
+    expect([status, body.details[0].field]).toEqual([400, field]);
+    expect(await contents(product)).toEqual(before);
+  });
+});

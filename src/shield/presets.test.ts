@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contents, settled } from '../../test/sql.ts';
 import type { Packet, TcpFlag } from '../drivers/edge/index.ts';
+import { fits, traffic } from './presets/games.testbed.ts';
 import {
   enforced,
   newTenant,
@@ -149,12 +150,14 @@ describe('a preset', () => {
   it('is described, and each that is has its packets here', async () => {
     const { presets } = (await tenant.get(presetsPath)).body.data;
     const names = presets.map(({ name }: { name: string }) => name);
-    expect(names.toSorted()).toEqual(Object.keys(cases).toSorted());
-    for (const { name, title, description, ips, dated, sources } of presets) {
+    expect(names.toSorted()).toEqual([...Object.keys(cases), ...Object.keys(traffic)].toSorted());
+    for (const { name, title, description, ips, ports, dated, sources } of presets) {
       expect([title, description], name).not.toContain('');
-      expect(ips !== null, name).toBe(cases[name]?.takesIps);
-      // What is from somewhere else says from where, and of which day.
-      expect(dated === null, name).toBe(sources === null);
+      const isGame = traffic[name] !== undefined;
+      expect(ips !== null, name).toBe(isGame || cases[name]?.takesIps);
+      expect(ports !== null, name).toBe(isGame);
+      // What is from somewhere else says from where, and a list of which day.
+      expect(sources !== null, name).toBe(isGame || dated !== null);
     }
   });
 
@@ -183,6 +186,70 @@ describe('a preset', () => {
     }
   });
 
+  it.each(Object.keys(traffic))(
+    '%s tells a client of it from what none sends, in both families',
+    async (name) => {
+      const { ports, datagrams, greeting, never } = traffic[name] ?? {
+        ...{ ports: { 4: 0, 6: 0 }, datagrams: {}, greeting: null, never: {} },
+      };
+      for (const family of [4, 6] as const) {
+        const [address, source] = family === 4 ? [tenant.address, other] : [tenant.address6, six.other];
+        const port = ports[family];
+        const named = name === 'game-udp' ? { ports: [port] } : {};
+        const group = await use(name, { destination: address, ...named });
+        const one = (payload: Buffer, change: Partial<Packet> = {}) => {
+          const length = payload.length + (family === 4 ? 28 : 48);
+          return { ...from(source, 17, to(port)), length, ...change };
+        };
+        const own = Object.values(datagrams).filter((each) => fits(family, each));
+        const wrong = Object.values(never).filter((each) => fits(family, each));
+        const first = own[0] ?? Buffer.alloc(1);
+        const packets: Case[] = [
+          ...own.map((each): Case => [one(each), true]),
+          ...wrong.map((each): Case => [one(each), false]),
+          ...[53, 123, 389, 1_900, 11_211].map((reflecting): Case => {
+            return [one(first, { ports: { source: reflecting, destination: port } }), false];
+          }),
+          [one(first, { fragment: true }), false],
+          [one(first, { ports: to(port + 1) }), true],
+          [from(source, 6, to(port)), true],
+          [from(source, 6, to(port), ['syn', 'fin']), greeting === null],
+        ];
+        for (const [each, passes] of packets) {
+          const told = JSON.stringify([each.length, each.ports, each.fragment]);
+          expect(product.edge.pass({ ...each, destination: address }), told).toBe(passes);
+        }
+        const shown = (await tenant.get(`${rulesPath}/group/${group.group_id}`)).body.data;
+        expect(shown.group.ports).toContain(port);
+        await drop(group.group_id);
+      }
+    },
+  );
+
+  it('holds a source to its rate, which its rule says, and is made for other ports where the server is on those', async () => {
+    const { group_id, rule_ids } = await use('game-teamspeak', { ports: [9_988], ips: [friend] });
+    const { group, rules } = (await tenant.get(`${rulesPath}/group/${group_id}`)).body.data;
+    expect(group.ports).toEqual([9_988]);
+    const limited = rules.find(({ rate }: { rate: object | null }) => rate !== null);
+    expect(limited).toMatchObject({
+      ...{ action: 'permit', rate_limiter_id: 0, dst_port_type: 'eq' },
+      rate: { packets_per_second: 500, bits_per_second: null, per: 'source', burst: 1_000 },
+      matches: [{ match: 'length', match_type: 'range', range: { start: 41, end: 528 } }],
+    });
+    const through = (source: string, port: number) =>
+      Array.from({ length: 3_000 }).filter(() =>
+        product.edge.pass({ ...from(source, 17, to(port)), destination: tenant.address, length: 100 }),
+      ).length;
+    const own = through(other, 9_988);
+    // Some come again while these are sent.
+    expect(own >= 1_000 && own < 2_000, String(own)).toBe(true);
+    expect([through(friend, 9_988), through(other, 9_987)]).toEqual([3_000, 3_000]);
+    const anew = await use('game-teamspeak', { id: group_id });
+    expect(anew.rule_ids).not.toEqual(rule_ids);
+    expect((await tenant.get(`${rulesPath}/group/${group_id}`)).body.data.group.ports).toEqual([9_987]);
+    await drop(group_id);
+  });
+
   it('makes a group that is seen, made anew with other addresses, and taken away as one', async () => {
     const { group_id, rule_ids } = await use('block-ssh', { ips: [friend], note: 'Ours alone' });
     const seenGroup = (await tenant.get(`${rulesPath}/group/${group_id}`)).body.data;
@@ -207,6 +274,15 @@ describe('a preset', () => {
 
   it.each([
     ['that there is not', 400, { preset: 'block-everything' }],
+    ['with ports where they mean nothing', 400, { preset: 'block-ssh', ports: [22] }],
+    ['without the ports that it needs', 400, { preset: 'game-udp' }],
+    ['with a port that there is not', 400, { preset: 'game-udp', ports: [0] }],
+    ['with ports as text', 400, { preset: 'game-udp', ports: '[7777]' }],
+    [
+      'with more ports than a game has',
+      400,
+      { preset: 'game-udp', ports: Array.from({ length: 17 }, (_, nth) => nth + 1) },
+    ],
     ['with addresses where they mean nothing', 400, { preset: 'block-common-vectors', ips: ['192.0.2.1'] }],
     ['with addresses of the other family', 400, { preset: 'block-ssh', ips: ['2001:db8::1'] }],
     ['with addresses that are none', 400, { preset: 'block-ssh', ips: ['friend'] }],

@@ -122,6 +122,7 @@ describe('a rule that cannot be', () => {
       ['ecn', 4],
       ['ttl', 256],
       ['proto', 256],
+      ['length', 65_576],
       ['ttl', -1],
       ['ttl', 1.5],
       ['ttl', '5 accept'],
@@ -201,6 +202,7 @@ describe('a rule that cannot be', () => {
     [86_400, 400],
     [10.5, 400],
   ])('is not tried out for %s seconds, and nothing changes', async (confirm_within_s, status) => {
+    await settled(product);
     const before = await contents(product);
     const rules = [dropSsh(tenant.address)];
     expect((await tenant.post(applyPath, { rules, confirm_within_s })).status).toBe(status);

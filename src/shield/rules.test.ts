@@ -132,6 +132,19 @@ describe('a rule', () => {
     await tenant.delete(`${rulesPath}/${id}`);
   });
 
+  it('is about packets of a length, with their headers', async () => {
+    const length = { match: 'length', match_type: 'range', range: { start: 100, end: 200 } };
+    const id = await ruleInForce(tenant, dropSsh(tenant.address, { matches: [length] }));
+    const passes = [99, 100, 200, 201].map((bytes) =>
+      product.edge.pass(packet(tenant.address, { length: bytes })),
+    );
+    expect(passes).toEqual([true, false, false, true]);
+    const asked = { source: '198.51.100.9', destination: tenant.address, protocol: 6, destination_port: 22 };
+    const { body } = await tenant.post(`${rulesPath}/explain`, { ...asked, length: 99 });
+    expect(body.data.way).toEqual([{ rule_id: id, action: 'deny', matches: false, unmet: ['length'] }]);
+    await tenant.delete(`${rulesPath}/${id}`);
+  });
+
   it('is over when its time is, and is switched off then', async () => {
     const expires = new Date(product.clock.now().getTime() + 3_600_000).toISOString();
     const id = await ruleInForce(tenant, dropSsh(tenant.address, { expires_at: expires }));
@@ -169,10 +182,8 @@ describe('a rule', () => {
 
   it('is not made a 201st time for an address, unless another one is switched off', async () => {
     const full = await newTenant(product);
-    for (let order = 0; order < 200; order += 1) {
-      const { status } = await full.post(rulesPath, dropSsh(full.address, { order }));
-      expect(status).toBe(200);
-    }
+    const rules = Array.from({ length: 200 }, (_, order) => dropSsh(full.address, { order }));
+    expect((await full.post(`${rulesPath}/apply`, { rules, force: true })).status).toBe(200);
     const refused = await full.post(rulesPath, dropSsh(full.address, { order: 200 }));
     expect({ status: refused.status, code: refused.body.code }).toEqual({ status: 409, code: 'too_many' });
     const { body } = await full.get(`${rulesPath}?limit=1`);

@@ -17,7 +17,15 @@ import {
 import { kinds, levels, mitigations, modes, type Thresholds } from './addresses/words.ts';
 import { reasons } from './mitigation/defence.ts';
 import { measures } from './mitigation/measures.ts';
-import { flagNames, largestPort, matchTypes, numberFields, protocols } from './rules/match.ts';
+import {
+  flagNames,
+  largestPort,
+  matchTypes,
+  numberFields,
+  protocols,
+  type Rate,
+  ratesPer,
+} from './rules/match.ts';
 import { certainties } from './simulate/certainty.ts';
 import { hoursToLearn, sources } from './watch/limits.ts';
 
@@ -75,12 +83,31 @@ const OtherMatch = named(
     match_value: Type.Optional(
       Type.Unsafe<number | boolean>({
         type: ['integer', 'boolean'],
-        description: 'true or false of a flag and of fragments, else a number',
+        description:
+          'true or false of a flag and of fragments, else a number; length is that of the whole packet in bytes, with its IP header',
       }),
     ),
-    range: Type.Optional(span(255)),
+    range: Type.Optional(span(numberFields.length)),
   }),
   'What else has to be so of a packet',
+);
+const rateFields = {
+  packets_per_second: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+  bits_per_second: Type.Integer({ minimum: 8, maximum: 10_000_000_000_000 }),
+  per: Choice(ratesPer, {
+    description: 'What has the rate for itself: the rule at each address, each source, each address',
+  }),
+  burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Packets that may come at once' }),
+};
+const NewRate = named(
+  'NewShieldRate',
+  Strict({
+    packets_per_second: Type.Optional(Nullable(rateFields.packets_per_second)),
+    bits_per_second: Type.Optional(Nullable(rateFields.bits_per_second)),
+    per: rateFields.per,
+    burst: rateFields.burst,
+  }),
+  'A rate of the rule’s own, of packets or bits or both: what comes above it is dropped. Not beside a rate limiter',
 );
 /** Clients send these as texts that hold JSON, too; the room reads them. */
 const Anything = Type.Unknown();
@@ -102,6 +129,7 @@ const optional = {
       }),
     ),
   ),
+  rate: Type.Optional(Nullable(NewRate)),
   expires_at: Type.Optional(Nullable(Moment)),
 };
 const words = { destination: Network, action: Action, protocol: Protocol, order: Order, ...optional };
@@ -173,6 +201,19 @@ const Rule = named(
     counters: Counters,
     group_id: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: in no group' }),
     rate_limiter_id: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: none' }),
+    rate: Type.Unsafe<Rate | null>(
+      Nullable(
+        Type.Object(
+          {
+            packets_per_second: Nullable(rateFields.packets_per_second),
+            bits_per_second: Nullable(rateFields.bits_per_second),
+            per: rateFields.per,
+            burst: rateFields.burst,
+          },
+          { description: 'Of its own' },
+        ),
+      ) as TSchema,
+    ),
     expires_at: Nullable(Timestamp),
     enforced: Enforced,
     created_at: Timestamp,
@@ -253,6 +294,7 @@ export const IpChange = named(
   }),
 );
 
+const GamePort = Type.Integer({ minimum: 1, maximum: largestPort, examples: [25_565] });
 const Group = named(
   'ShieldGroup',
   Type.Object({
@@ -261,6 +303,7 @@ const Group = named(
     destination: Network,
     note: Nullable(Type.String()),
     ips: Type.Array(Type.String()),
+    ports: Nullable(Type.Array(GamePort, { description: 'Of a game profile: the ports that it holds' })),
     dated: Nullable({ ...Day, description: 'Of which day the list is that it was made from' }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -276,11 +319,20 @@ const Preset = named(
     title: Type.String(),
     description: Type.String(),
     ips: Nullable(Type.String({ description: 'What `ips` are; null: it takes none' })),
+    ports: Nullable(
+      Type.Object(
+        { ipv4: Type.Array(GamePort), ipv6: Type.Array(GamePort) },
+        {
+          description:
+            'Of a game profile: the ports that it holds unless others are given; where there are none, some have to be. null: it takes none',
+        },
+      ),
+    ),
     dated: Nullable(Day),
-    sources: Nullable(Type.String({ description: 'Where its list of addresses or ports is from' })),
+    sources: Nullable(Type.String({ description: 'Where its addresses, ports or lengths are from' })),
     rules: Type.Object(
       { ipv4: Type.Integer(), ipv6: Type.Integer() },
-      { description: 'How many it makes without `ips`' },
+      { description: 'How many it makes without `ips`, by the ports above' },
     ),
   }),
   'Rules that are made together',
@@ -293,20 +345,17 @@ export const NewGroup = named(
     preset: line(100, { examples: ['block-ssh'] }),
     note: Type.Optional(Nullable(Note)),
     ips: Type.Optional(Nullable(Type.Array(Source, { maxItems: 50 }))),
+    ports: Type.Optional(
+      Nullable(
+        Type.Array(GamePort, { maxItems: 16, description: 'Of a game profile: those that the server is on' }),
+      ),
+    ),
     id: Type.Optional(Nullable({ ...SmallId, description: 'Makes this group anew' })),
   }),
 );
 export const GroupMade = Type.Object({ group_id: SmallId, rule_ids: Type.Array(SmallId) });
 
-const limiter = {
-  name: line(100, { examples: ['Web'] }),
-  packets_per_second: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
-  bits_per_second: Type.Integer({ minimum: 8, maximum: 10_000_000_000_000 }),
-  per: Choice(['rule', 'source', 'destination'], {
-    description: 'What has the rate for itself: the rule at each address, each source, each address',
-  }),
-  burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Packets that may come at once' }),
-};
+const limiter = { name: line(100, { examples: ['Web'] }), ...rateFields };
 const Limiter = named(
   'ShieldRateLimiter',
   Type.Object({

@@ -254,6 +254,7 @@ describe('clients that were written for this API', () => {
     ['dscp', 46, 46],
     ['ecn', '3', 3],
     ['proto', '6', 6],
+    ['length', '1200', 1_200],
   ])('may send the value of %s as %j', async (match, sent, kept) => {
     const id = await ruleInForce(tenant, {
       ...dropSsh(tenant.address, { matches: [{ match, match_type: 'eq', match_value: sent }] }),

@@ -6,24 +6,21 @@ import {
   type NumberField,
   numberFields,
   type OtherMatch,
+  type Rate,
   rangesOf,
 } from '../rules/match.ts';
 import type { RuleRow } from '../rules/rows.ts';
 
 /** What an edge has to know of a rate limiter. */
-export interface LimiterRow {
+export interface LimiterRow extends Rate {
   id: number;
-  packets_per_second: number | null;
-  bits_per_second: number | null;
-  per: Limit['per'];
-  burst: number;
 }
 
 /** What an edge has to know of a rule. */
 export type Said = Pick<
   RuleRow,
   'id' | 'destination' | 'source' | 'action' | 'protocol' | 'source_port' | 'destination_port' | 'matches'
-> & { limiter_id: number | null };
+> & { limiter_id: number | null; rate?: Rate | null };
 
 const icmp = 1;
 const icmp6 = 58;
@@ -46,11 +43,13 @@ function ruleOf(rule: Said, family: 4 | 6, limiters: ReadonlyMap<number, Limiter
     id: rule.id,
     action: rule.action,
     match: matchOf(rule, family),
-    limit: limiter === undefined ? null : limitOf(limiter),
+    limit: limiter === undefined ? limitOf(rule.rate ?? null) : limitOf(limiter),
   };
 }
 
-function limitOf({ packets_per_second, bits_per_second, per, burst }: LimiterRow): Limit {
+function limitOf(rate: Rate | null): Limit | null {
+  if (rate === null) return null;
+  const { packets_per_second, bits_per_second, per, burst } = rate;
   return {
     ...(packets_per_second !== null && { packetsPerSecond: packets_per_second }),
     ...(bits_per_second !== null && { bitsPerSecond: bits_per_second }),
@@ -60,7 +59,7 @@ function limitOf({ packets_per_second, bits_per_second, per, burst }: LimiterRow
 }
 
 /** What of all packets to an address a rule is about. The address is the policy's, so it is not said again. */
-export function matchOf(rule: Omit<Said, 'id' | 'action' | 'limiter_id'>, family: 4 | 6): Match {
+export function matchOf(rule: Omit<Said, 'id' | 'action' | 'limiter_id' | 'rate'>, family: 4 | 6): Match {
   const protocol = rule.protocol === icmp && family === 6 ? icmp6 : rule.protocol;
   const match: Match = { protocols: [[protocol, protocol]] };
   if (rule.source !== null) match.sources = [rule.source];
@@ -83,4 +82,5 @@ function setNumber(match: Match, each: Extract<OtherMatch, { match: NumberField 
   if (each.match === 'dscp') match.dscp = ranges;
   if (each.match === 'ecn') match.ecn = ranges;
   if (each.match === 'ttl') match.ttl = ranges;
+  if (each.match === 'length') match.lengths = ranges;
 }

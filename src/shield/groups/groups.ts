@@ -19,12 +19,13 @@ interface GroupRow {
   destination: string;
   note: string | null;
   ips: string[] | null;
+  ports: number[] | null;
   list_dated: string | null;
   created_at: Date;
   updated_at: Date;
 }
 
-const columns = `id, organization_id, preset, destination::text as destination, note, ips::text[] as ips,
+const columns = `id, organization_id, preset, destination::text as destination, note, ips::text[] as ips, ports,
   list_dated::text as list_dated, created_at, updated_at`;
 export const groupById = statement<GroupRow, { id: number }>(
   'shield.group',

@@ -20,7 +20,8 @@ import { readNoteAlone } from '../rules/read.ts';
 import { namesOf } from '../rules/require.ts';
 import { insertRule, removeRules } from '../rules/store.ts';
 import { warningsOf } from '../warnings/warnings.ts';
-import { type Preset, presets } from './presets.ts';
+import type { Preset } from './parts.ts';
+import { presets } from './presets.ts';
 
 export interface NewGroup {
   id?: number | null | undefined;
@@ -28,6 +29,7 @@ export interface NewGroup {
   preset: string;
   note?: string | null | undefined;
   ips?: readonly string[] | null | undefined;
+  ports?: readonly number[] | null | undefined;
 }
 
 const insert = statement<
@@ -39,13 +41,14 @@ const insert = statement<
     destination: string;
     note: string | null;
     ips: string[];
+    ports: number[] | null;
     dated: string | null;
     now: Date;
   }
 >(
   'shield.insertGroup',
-  `insert into shield_groups (id, organization_id, preset, destination, note, ips, list_dated, created_at, updated_at)
-   values (:id, :organizationId, :preset, :destination, :note, :ips::cidr[], :dated, :now, :now)
+  `insert into shield_groups (id, organization_id, preset, destination, note, ips, ports, list_dated, created_at, updated_at)
+   values (:id, :organizationId, :preset, :destination, :note, :ips::cidr[], :ports::int[], :dated, :now, :now)
    on conflict (id) do nothing returning id`,
 );
 const update = statement<
@@ -56,22 +59,27 @@ const update = statement<
     destination: string;
     note: string | null;
     ips: string[];
+    ports: number[] | null;
     dated: string | null;
     now: Date;
   }
 >(
   'shield.updateGroup',
-  `update shield_groups set preset = :preset, destination = :destination, note = :note, ips = :ips::cidr[],
+  `update shield_groups set preset = :preset, destination = :destination, note = :note, ips = :ips::cidr[], ports = :ports::int[],
      list_dated = :dated, updated_at = :now where id = :id`,
 );
 
 /** The presets that there are, as they describe themselves. */
 export function listPresets() {
   return {
-    presets: presets.map(({ name, title, description, ips, dated, sources, rules }) => ({
-      ...{ name, title, description, ips, dated, sources },
-      rules: { ipv4: rules(4, []).length, ipv6: rules(6, []).length },
-    })),
+    presets: presets.map(({ name, title, description, ips, ports, dated, sources, rules }) => {
+      const [four, six] = [[...(ports?.(4) ?? [])], [...(ports?.(6) ?? [])]];
+      return {
+        ...{ name, title, description, ips, dated, sources },
+        ports: ports === null ? null : { ipv4: four, ipv6: six },
+        rules: { ipv4: rules(4, [], four).length, ipv6: rules(6, [], six).length },
+      };
+    }),
   };
 }
 
@@ -89,6 +97,7 @@ export function makeGroup(
       throw refuse('preset', `must be one of ${presets.map(({ name }) => name).join(', ')}`);
     const destination = requirePrefix(body.destination, 'destination');
     const ips = readIps(body.ips ?? [], destination, preset);
+    const ports = readPorts(body.ports ?? [], destination, preset);
     const note = readNoteAlone(body.note ?? null);
     const before = body.id == null ? null : await requireGroup(tx, body.id);
     const owned = await holdOwnAddresses(tx, destination, 'destination');
@@ -105,13 +114,14 @@ export function makeGroup(
       destination: destination.text,
       note,
       ips,
+      ports,
       dated: preset.dated,
       now: tx.clock.now(),
     };
     const groupId = before ?? (await newGroup(tx, values));
     if (before !== null) await tx.db.run(update, { ...values, id: before });
     const ruleIds: number[] = [];
-    for (const rule of preset.rules(destination.family, ips)) {
+    for (const rule of preset.rules(destination.family, ips, ports ?? [])) {
       const words = { ...rule, destination: destination.text, note, rate_limiter_id: null, expires_at: null };
       ruleIds.push(await insertRule(tx, tx.organizationId, words, { groupId, generation }));
     }
@@ -140,6 +150,7 @@ async function newGroup(
     destination: string;
     note: string | null;
     ips: string[];
+    ports: number[] | null;
     dated: string | null;
     now: Date;
   },
@@ -164,6 +175,15 @@ function readIps(sent: readonly string[], { family }: Prefix, preset: Preset): s
     return prefix.text;
   });
   return [...new Set(read)];
+}
+
+/** Those that are asked for, or else those that the game has; null where there are none to name. */
+function readPorts(sent: readonly number[], { family }: Prefix, preset: Preset): number[] | null {
+  if (preset.ports === null && sent.length > 0) throw refuse('ports', `means nothing with ${preset.name}`);
+  if (preset.ports === null) return null;
+  const read = [...new Set(sent.length > 0 ? sent : preset.ports(family))];
+  if (read.length === 0) throw refuse('ports', `has to name the ports of the game with ${preset.name}`);
+  return read;
 }
 
 function refuse(field: string, message: string) {

@@ -1,52 +1,26 @@
-import { reflectors } from '../../drivers/edge/index.ts';
-import type { OtherMatch, PortMatch, RuleWords } from '../rules/match.ts';
+import { games } from './games.ts';
 import { cloudflare, resolvers } from './lists.ts';
+import {
+  denyAt,
+  malformed,
+  type Preset,
+  type PresetRule,
+  permitAt,
+  ports,
+  type RuleParts,
+  tcp,
+  udp,
+  vectors,
+} from './parts.ts';
 
-/** A rule of a preset; the destination is whoever's it is made for. */
-export type PresetRule = Omit<RuleWords, 'destination' | 'note' | 'rate_limiter_id' | 'expires_at'>;
-
-export interface Preset {
-  name: string;
-  title: string;
-  description: string;
-  /** What `ips` of a request are; null where they mean nothing. */
-  ips: string | null;
-  /** The day of the list of addresses or ports that it is made from, and where that is from. */
-  dated: string | null;
-  sources: string | null;
-  rules(family: 4 | 6, ips: readonly string[]): PresetRule[];
-}
-
-/** What presets let in comes before what they drop; both leave room for rules before and between. */
-const permitAt = 500;
-const denyAt = 510;
-
-const tcp = 6;
-const udp = 17;
-
-type Words = Partial<Pick<RuleWords, 'source' | 'source_port' | 'destination_port' | 'matches'>>;
-
-function rule(action: 'permit' | 'deny', protocol: 6 | 17, words: Words): PresetRule {
-  const nothing = { source: null, source_port: null, destination_port: null, matches: [] };
-  return { action, protocol, order: action === 'permit' ? permitAt : denyAt, ...nothing, ...words };
-}
-
-function ports(...values: number[]): PortMatch {
-  return { match_type: 'eq', match_value: values };
+function rule(action: 'permit' | 'deny', protocol: 6 | 17, parts: RuleParts): PresetRule {
+  const nothing = { source: null, source_port: null, destination_port: null, matches: [], rate: null };
+  return { action, protocol, order: action === 'permit' ? permitAt : denyAt, ...nothing, ...parts };
 }
 
 function ofFamily(networks: readonly string[], family: 4 | 6): string[] {
   return networks.filter((network) => network.includes(':') === (family === 6));
 }
-
-function flag(match: 'syn' | 'fin' | 'rst' | 'ack' | 'psh' | 'urg', match_value: boolean): OtherMatch {
-  return { match, match_type: 'eq', match_value };
-}
-
-/** Ports that answer large to small questions, and from which nothing else is expected: not DNS, NTP, OpenVPN and RDP. */
-const vectors = Object.keys(reflectors)
-  .map(Number)
-  .filter((port) => ![53, 123, 1194, 3389].includes(port));
 
 /** All of them, by the name that requests use. */
 export const presets: readonly Preset[] = [
@@ -56,6 +30,7 @@ export const presets: readonly Preset[] = [
     description:
       'Lets Cloudflare and the addresses in `ips` reach TCP ports 80 and 443, and drops what others send there.',
     ips: 'May reach both ports as well',
+    ports: null,
     dated: cloudflare.dated,
     sources: cloudflare.source,
     rules: (family, ips) => [
@@ -71,6 +46,7 @@ export const presets: readonly Preset[] = [
     description:
       'Lets answers of Cloudflare’s, Google’s, Quad9’s and OpenDNS’ resolvers and of those in `ips` in, and drops all other UDP from port 53, by which DNS is misused to flood.',
     ips: 'Resolvers of your own',
+    ports: null,
     dated: resolvers.dated,
     sources: resolvers.source,
     rules: (family, ips) => [
@@ -85,6 +61,7 @@ export const presets: readonly Preset[] = [
     title: 'No SSH from outside',
     description: 'Drops TCP to port 22, but from the addresses in `ips`.',
     ips: 'May reach SSH all the same',
+    ports: null,
     dated: null,
     sources: null,
     rules: (_, ips) => [
@@ -97,6 +74,7 @@ export const presets: readonly Preset[] = [
     title: 'No RDP from outside',
     description: 'Drops TCP and UDP to port 3389, but from the addresses in `ips`.',
     ips: 'May reach RDP all the same',
+    ports: null,
     dated: null,
     sources: null,
     rules: (_, ips) => [
@@ -114,16 +92,14 @@ export const presets: readonly Preset[] = [
     description:
       'Drops UDP from ports whose services are misused to reflect floods (all but DNS and NTP, of which answers are wanted), and TCP with flags that no system sends.',
     ips: null,
+    ports: null,
     dated: '2023-04-25',
     sources:
       'https://www.cisa.gov/news-events/alerts/2014/01/17/udp-based-amplification-attacks, and the advisories that named others since, up to that of SLP',
     rules: () => [
       rule('deny', udp, { source_port: ports(...vectors) }),
-      rule('deny', tcp, { matches: [flag('syn', true), flag('fin', true)] }),
-      rule('deny', tcp, { matches: [flag('syn', true), flag('rst', true)] }),
-      rule('deny', tcp, {
-        matches: (['syn', 'fin', 'rst', 'ack', 'psh', 'urg'] as const).map((name) => flag(name, false)),
-      }),
+      ...malformed.map((matches) => rule('deny', tcp, { matches })),
     ],
   },
+  ...games,
 ];

@@ -133,6 +133,7 @@ export function wordsOf(rule: RuleRow): RuleWords {
     ...{ destination, source, action, protocol, note, source_port, destination_port, matches },
     order: rule.rank,
     rate_limiter_id: rule.limiter_id,
+    rate: rule.rate,
     expires_at: rule.expires_at,
   };
 }

@@ -10,8 +10,22 @@ export interface RuleWords {
   destination_port: PortMatch | null;
   matches: OtherMatch[];
   rate_limiter_id: number | null;
+  /** Of its own; what comes above it is dropped. Not beside a limiter. */
+  rate: Rate | null;
   expires_at: Date | null;
 }
+
+/** At least one of the two. */
+export interface Rate {
+  packets_per_second: number | null;
+  bits_per_second: number | null;
+  /** What has the rate for itself. */
+  per: (typeof ratesPer)[number];
+  /** Packets that may come at once. */
+  burst: number;
+}
+
+export const ratesPer = ['rule', 'source', 'destination'] as const;
 
 export const protocols = [1, 4, 6, 17, 47, 50] as const;
 export type Protocol = (typeof protocols)[number];
@@ -31,8 +45,8 @@ export type PortMatch =
 export const flagNames = ['ack', 'fin', 'psh', 'rst', 'syn', 'urg'] as const;
 export type FlagName = (typeof flagNames)[number];
 
-/** Fields of a packet that are numbers, with the largest of each. */
-export const numberFields = { dscp: 63, ecn: 3, proto: 255, ttl: 255 } as const;
+/** Fields of a packet that are numbers, with the largest of each. `length` is ours, in bytes of the whole packet with its IP header. */
+export const numberFields = { dscp: 63, ecn: 3, proto: 255, ttl: 255, length: 65_575 } as const;
 export type NumberField = keyof typeof numberFields;
 
 export type OtherMatch =

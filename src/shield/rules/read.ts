@@ -11,6 +11,7 @@ import {
   type OtherMatch,
   type PortMatch,
   type Protocol,
+  type Rate,
   type RuleWords,
   rangesOf,
   type Span,
@@ -28,8 +29,13 @@ export interface SentRule {
   destination_port?: unknown;
   matches?: unknown;
   rate_limiter_id?: number | null | undefined;
+  rate?: SentRate | null | undefined;
   expires_at?: string | null | undefined;
 }
+
+/** Checked field by field when it comes here. */
+type SentRate = Partial<Record<'packets_per_second' | 'bits_per_second', number | null | undefined>> &
+  Pick<Rate, 'per' | 'burst'>;
 
 const mostPorts = 64;
 const mostMatches = 16;
@@ -71,6 +77,7 @@ function wordsOf(sent: SentRule, now: Date, complain: Complain): RuleWords {
     destination_port: readPort(sent.destination_port, 'destination_port', complain),
     matches: readMatches(sent.matches, complain),
     rate_limiter_id: sent.rate_limiter_id || null,
+    rate: readRate(sent.rate ?? null, complain),
     expires_at: readMoment(sent.expires_at ?? null, now, complain),
   };
   checkTogether(words, complain);
@@ -89,6 +96,10 @@ function checkTogether(words: RuleWords, complain: Complain): void {
   }
   if (words.rate_limiter_id !== null && words.action !== 'permit')
     complain('rate_limiter_id', 'is for rules that permit: what comes above its rate is dropped');
+  if (words.rate !== null && words.action !== 'permit')
+    complain('rate', 'is for rules that permit: what comes above it is dropped');
+  if (words.rate !== null && words.rate_limiter_id !== null)
+    complain('rate', 'is given beside rate_limiter_id');
   const seen = new Map<string, OtherMatch>();
   for (const [nth, match] of words.matches.entries()) {
     if (seen.has(match.match)) complain(`matches[${nth}]`, `says something of ${match.match} a second time`);
@@ -132,6 +143,14 @@ function readMoment(text: string | null, now: Date, complain: Complain): Date | 
   if (Number.isNaN(moment.getTime())) complain('expires_at', 'is no moment that there is');
   else if (moment <= now) complain('expires_at', 'must be in the future');
   return moment;
+}
+
+function readRate(sent: SentRate | null, complain: Complain): Rate | null {
+  if (sent === null) return null;
+  const { packets_per_second = null, bits_per_second = null, per, burst } = sent;
+  if (packets_per_second === null && bits_per_second === null)
+    complain('rate.packets_per_second', 'is needed, or bits_per_second, or both');
+  return { packets_per_second, bits_per_second, per, burst };
 }
 
 /** What a text holds as JSON; anything else as it is. */

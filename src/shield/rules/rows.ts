@@ -1,6 +1,6 @@
 import { type Context, statement } from '../../platform/index.ts';
 import { holds, type Prefix, prefixFrom, single, sizeOf, wider } from '../prefix.ts';
-import type { OtherMatch, PortMatch, Protocol } from './match.ts';
+import type { OtherMatch, PortMatch, Protocol, Rate } from './match.ts';
 
 /** A rule as it stands in the database. */
 export interface RuleRow {
@@ -18,6 +18,7 @@ export interface RuleRow {
   destination_port: PortMatch | null;
   matches: OtherMatch[];
   limiter_id: number | null;
+  rate: Rate | null;
   group_id: number | null;
   disabled: boolean;
   expires_at: Date | null;
@@ -31,7 +32,7 @@ export interface RuleRow {
 
 export const ruleColumns = `r.id, r.age, r.organization_id, r.destination::text as destination,
   array(select host(g) from unnest(r.given_back) g) as given_back, r.source::text as source, r.action, r.protocol, r.rank,
-  r.note, r.source_port, r.destination_port, r.matches, r.limiter_id, r.group_id, r.disabled, r.expires_at, r.generation,
+  r.note, r.source_port, r.destination_port, r.matches, r.limiter_id, r.rate, r.group_id, r.disabled, r.expires_at, r.generation,
   r.created_at, r.updated_at, r.enforced_generation, r.enforced_active, r.enforced_since`;
 
 // By the networks that hold the addresses, each by the index.

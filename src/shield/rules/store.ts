@@ -15,6 +15,7 @@ interface Written {
   destinationPort: string | null;
   matches: string;
   limiterId: number | null;
+  rate: string | null;
   expiresAt: Date | null;
   generation: number;
   now: Date;
@@ -26,16 +27,16 @@ const insert = statement<
 >(
   'shield.insertRule',
   `insert into shield_rules (id, organization_id, destination, source, action, protocol, rank, note, source_port,
-     destination_port, matches, limiter_id, group_id, disabled, expires_at, generation, created_at, updated_at)
+     destination_port, matches, limiter_id, rate, group_id, disabled, expires_at, generation, created_at, updated_at)
    values (:id, :organizationId, :destination, :source, :action, :protocol, :rank, :note, :sourcePort::jsonb,
-     :destinationPort::jsonb, :matches::jsonb, :limiterId, :groupId, :disabled, :expiresAt, :generation, :now, :now)
+     :destinationPort::jsonb, :matches::jsonb, :limiterId, :rate::jsonb, :groupId, :disabled, :expiresAt, :generation, :now, :now)
    on conflict (id) do nothing returning id`,
 );
 const update = statement<never, Written>(
   'shield.updateRule',
   `update shield_rules set destination = :destination, source = :source, action = :action, protocol = :protocol, rank = :rank,
      note = :note, source_port = :sourcePort::jsonb, destination_port = :destinationPort::jsonb, matches = :matches::jsonb,
-     limiter_id = :limiterId, expires_at = :expiresAt, generation = :generation, updated_at = :now,
+     limiter_id = :limiterId, rate = :rate::jsonb, expires_at = :expiresAt, generation = :generation, updated_at = :now,
      given_back = case when destination = :destination::cidr then given_back else '{}' end
    where id = :id`,
 );
@@ -125,6 +126,7 @@ function written(words: RuleWords, generation: number, now: Date): Omit<Written,
     destinationPort: words.destination_port === null ? null : JSON.stringify(words.destination_port),
     matches: JSON.stringify(words.matches),
     limiterId: words.rate_limiter_id,
+    rate: words.rate == null ? null : JSON.stringify(words.rate),
     expiresAt: words.expires_at,
   };
 }

@@ -64,6 +64,7 @@ function view(row: RuleRow, counted: Counted | undefined, states: readonly Addre
     counters,
     group_id: row.group_id ?? 0,
     rate_limiter_id: row.limiter_id ?? 0,
+    rate: row.rate,
     expires_at: row.expires_at,
     enforced: enforcedOf(row, states, now),
     created_at: row.created_at,

@@ -142,6 +142,9 @@ describe('rules that are simulated', () => {
     const limited = await simulated({ rules: [permit] });
     expect(limited.rules).toMatchObject([{ limited: true, packets: 80 }]);
     expect(limited.certainty.message).toContain('Rates are not applied');
+    const rate = { packets_per_second: 5, per: 'source', burst: 10 };
+    const own = await simulated({ rules: [dropUdp(address, { action: 'permit', rate })] });
+    expect(own.rules).toMatchObject([{ limited: true, packets: 80 }]);
   });
 
   it('are judged by packets that came to the edge', { timeout: 60_000 }, async () => {

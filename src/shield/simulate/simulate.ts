@@ -54,8 +54,8 @@ export async function simulateRules(ctx: OrganizationContext, body: NewApply) {
     certainty: certaintyOf(all, found, isLimited),
     total: viewTally(all, all),
     rules: wish.rules.map(({ id, age, words }) => {
-      const { action, destination, rate_limiter_id } = words;
-      const limited = rate_limiter_id !== null;
+      const { action, destination, rate_limiter_id, rate } = words;
+      const limited = rate_limiter_id !== null || rate !== null;
       const tally = viewTally(ofRules.get(id) ?? noTally(), all);
       return { rule_id: age === null ? null : id, destination, action, limited, ...tally };
     }),

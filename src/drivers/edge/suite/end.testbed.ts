@@ -101,9 +101,13 @@ function hear(socket: Socket, text: string, withinMs: number): Promise<string> {
 }
 
 function exchange(order: Extract<Order, { do: 'datagrams' }>): Promise<boolean[]> {
-  const socket = createSocket(order.host.includes(':') ? 'udp6' : 'udp4');
+  const socket = createSocket({
+    type: order.host.includes(':') ? 'udp6' : 'udp4',
+    ipv6Only: order.host.includes(':'),
+  });
   const back = new Set<string>();
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject);
     const finish = () => {
       socket.close();
       resolve(order.hex.map((each) => back.has(each)));

@@ -167,7 +167,9 @@ function begin(inside: (argv: readonly string[]) => string[]) {
   const program = new URL('end.testbed.ts', import.meta.url).pathname;
   const [command = '', ...args] = asRoot(inside([process.execPath, program]));
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const closed = once(child, 'close');
+  const closed = once(child, 'close').then(() => {
+    for (const answer of waiting.values()) answer({ error: 'the end has ended' });
+  });
   const waiting = new Map<number, (answer: { value?: unknown; error?: string }) => void>();
   createInterface(child.stdout).on('line', (line) => {
     const { id, ...answer } = JSON.parse(line) as { id: number; value?: unknown; error?: string };
