@@ -73,6 +73,17 @@ export async function translate({ name, addresses }: BridgeOptions): Promise<voi
   if (networks.v6.length > 0) await forwardIpv6();
 }
 
+/** Whether the host forwards what {@link translate} has it forward. */
+export async function isForwarding({ addresses }: BridgeOptions): Promise<boolean> {
+  const networks = byFamily(addresses);
+  const isOn = async (file: string) =>
+    (await readFile(`/proc/sys/net/${file}`, 'utf8').catch(() => '1')).trim() === '1';
+  return (
+    (networks.v4.length === 0 || (await isOn('ipv4/ip_forward'))) &&
+    (networks.v6.length === 0 || (await isOn('ipv6/conf/all/forwarding')))
+  );
+}
+
 /** A host that forwards stops listening to router advertisements unless told to (2), and would lose its route. */
 async function forwardIpv6(): Promise<void> {
   const { stdout } = await runProgram(['ip', '-j', '-6', 'route', 'show', 'default']);

@@ -253,7 +253,10 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
 
     async mend() {
       if (await network.isWhole()) return;
-      options.log.error({}, 'The packet rules of machines were gone from this host, and are written anew');
+      options.log.error(
+        {},
+        'Packet rules of machines, or forwarding, were gone from this host and are put back',
+      );
       await prepareNetwork();
       await Promise.all(
         machines.monitors().map(async ({ files }) => network.adopt(files, (await readIdentity(files)).nic)),

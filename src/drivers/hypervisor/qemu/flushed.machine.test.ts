@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAsRoot } from '../../../platform/host/program.ts';
 import type { Hypervisor, MachineSpec } from '../contract.ts';
@@ -22,6 +23,7 @@ describe.skipIf(skip !== null)('when somebody flushes the packet rules of a host
 
   beforeAll(async () => {
     bed = await testbed(9, 'tiny', {});
+    bed.options.bridge.nat = true;
     hypervisor = bed.open();
     await hypervisor.prepare(() => undefined);
     spec = await bed.boot(hypervisor, 1);
@@ -51,5 +53,13 @@ describe.skipIf(skip !== null)('when somebody flushes the packet rules of a host
     const before = await rules();
     await hypervisor.mend();
     expect(await rules()).toEqual(before);
+  });
+
+  it('and the host forwards for them again, where something else has turned that off', async () => {
+    const file = '/proc/sys/net/ipv4/ip_forward';
+    expect(await readFile(file, 'utf8')).toBe('1\n');
+    await runAsRoot(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=0']);
+    await hypervisor.mend();
+    expect(await readFile(file, 'utf8')).toBe('1\n');
   });
 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import { runAsRoot } from '../../../platform/host/program.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
-import { ensureBridge, ip, links, nft, sysctl, translate } from './bridge.ts';
+import { ensureBridge, ip, isForwarding, links, nft, sysctl, translate } from './bridge.ts';
 import { mostConnections, tableSize } from './calls.ts';
 import { type MachineFiles, type Owner, tapPrefix } from './files.ts';
 import { gateRemoval, gateRules, isWholeGate, tapSysctls } from './gate.ts';
@@ -18,7 +18,7 @@ export interface HostNetwork {
    * `taps` are those of its machines.
    */
   prepare(installation: string, taps: ReadonlySet<string>): Promise<void>;
-  /** Whether the packet filter has all that `prepare` makes; not so where somebody has flushed it. */
+  /** Whether the host has all that `prepare` makes for packets; not so where somebody has flushed its rules. */
   isWhole(): Promise<boolean>;
   /**
    * Gives the tap of a running machine its guard where it has none, the gate of this version where it has none or that of an
@@ -130,7 +130,7 @@ export function hostNetwork(bridge: BridgeOptions, netbootUrl: string | null, lo
       const there = await tables();
       const name = tableName(bridge.name);
       const wanted = [`bridge ${name}`, `inet ${name}_reach`, ...(bridge.nat ? [`inet ${name}`] : [])];
-      return wanted.every((table) => there.has(table));
+      return wanted.every((table) => there.has(table)) && (!bridge.nat || (await isForwarding(bridge)));
     },
     async adopt({ tap }, nic) {
       await naming('packet filter', async () => {
