@@ -1,5 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { DirInUse, lockDataDir, runDirOf } from '../platform/host/dataDir.ts';
 import { BackupError } from './failure.ts';
 
 /** Where backups go unless they are told another place: beside the data, to be copied elsewhere. */
@@ -30,12 +31,48 @@ export async function requireOwnFolder(folder: string): Promise<string> {
   return absolute;
 }
 
-/** A folder to work in that only we can open, gone when `work` is done. */
+/** How the names of folders to work in begin, and of those in which a backup is tried out. */
+const working = '.backup-';
+export const tryingOut = '.verify-';
+/** One that is younger may not be locked yet. */
+const leftAfterMs = 60_000;
+
+/**
+ * A folder to work in that only we can open, gone when `work` is done. What others have left that were ended in the middle of it goes
+ * first: it holds all that a backup does, in the clear.
+ */
 export async function withWorkFolder<T>(inside: string, work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await fs.mkdtemp(path.join(inside, '.backup-'));
+  await sweep(inside);
+  const folder = await fs.mkdtemp(path.join(inside, working));
+  const lock = await lockDataDir(folder);
   try {
     return await work(folder);
   } finally {
+    lock.release();
     await fs.rm(folder, { recursive: true, force: true });
   }
+}
+
+async function sweep(inside: string): Promise<void> {
+  for (const entry of await fs.readdir(inside, { withFileTypes: true })) {
+    const isOurs = /^\.(backup|verify)-\w{6}$/.test(entry.name); // as `mkdtemp` calls them
+    if (entry.isDirectory() && isOurs) await removeUnlessUsed(path.join(inside, entry.name));
+  }
+}
+
+/** The server of one in which a backup is tried out ends with whoever started it; it has the lock in its own folder. */
+async function removeUnlessUsed(folder: string): Promise<void> {
+  const { mtimeMs } = await fs.stat(folder);
+  if (Math.abs(Date.now() - mtimeMs) < leftAfterMs) return;
+  const isTrial = path.basename(folder).startsWith(tryingOut);
+  const locked = isTrial ? path.join(folder, 'postgres') : folder;
+  await fs.mkdir(locked, { recursive: true, mode: 0o700 });
+  const lock = await lockDataDir(locked).catch((error: Error) => {
+    if (error instanceof DirInUse) return null;
+    throw error;
+  });
+  if (lock === null) return;
+  lock.release();
+  if (isTrial) await fs.rm(await runDirOf(folder), { recursive: true, force: true });
+  await fs.rm(folder, { recursive: true, force: true });
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { startEmbeddedPostgres } from '../platform/database/embedded/index.ts';
 import { prepareDataDir } from '../platform/host/dataDir.ts';
 import { unpack } from './archive.ts';
-import { withWorkFolder } from './folder.ts';
+import { tryingOut, withWorkFolder } from './folder.ts';
 import { loadBackup } from './load.ts';
 import type { Manifest } from './manifest.ts';
 
@@ -31,7 +31,7 @@ export async function verifyBackup(file: string, inside: string): Promise<Manife
 
 /** Beside the work folder, not in it: the account of the database's server has to get there. */
 async function withScratch(inside: string, work: (url: string) => Promise<void>): Promise<void> {
-  const data = await prepareDataDir(await fs.mkdtemp(path.join(inside, '.verify-')));
+  const data = await prepareDataDir(await fs.mkdtemp(path.join(inside, tryingOut)));
   try {
     const server = await startEmbeddedPostgres({ ...data, log: () => undefined, settings: scratchSettings });
     await work(server.url).finally(() => server.stop());
