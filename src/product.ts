@@ -292,12 +292,13 @@ async function startBackground(
   };
   const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes, readOwners, mayWork });
   undo.push(() => worker.stop());
-  const isTimeBelieved = await watchClock(ctx);
+  const time = await watchClock(ctx);
+  undo.push(time.stop);
   // Staff is told also while nothing else is done.
   const held = (job: PeriodicJob): PeriodicJob => ({
     ...job,
     work: async (tx) => {
-      const mayGoOn = (await isWhereItWas(tx)) && (job.anyTime || (await isTimeBelieved(tx)));
+      const mayGoOn = (job.anyTime || time.isBelieved()) && (await isWhereItWas(tx));
       return mayGoOn ? job.work(tx) : 'held';
     },
   });

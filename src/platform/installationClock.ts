@@ -3,6 +3,7 @@ import type { Concern, ConcernSource } from './attention.ts';
 import type { Context } from './context.ts';
 import { statement } from './database/index.ts';
 import { aheadMs } from './jobs/workers.ts';
+import { causesOf } from './log.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -69,27 +70,33 @@ function holdMsOf({ leaptMs }: Doubt): number {
   return Math.min(longestHoldMs, Math.max(shortestHoldMs, leaptMs / 24));
 }
 
+/** Whether the time is believed at the moment. */
+export interface ClockWatch {
+  isBelieved(): boolean;
+  stop(): Promise<void>;
+}
+
 /**
- * Says whether the time is believed, so that what cannot be taken back may be done by it: a host may start with a clock that is a year
- * ahead, and hear the right time a minute later. A clock that is moved on purpose is believed.
+ * Watches whether the time is believed, so that what cannot be taken back may be done by it: a host may start with a clock that is a
+ * year ahead, and hear the right time a minute later. A clock that is moved on purpose is believed. It looks on its own and not within
+ * what others do: all of them would wait for the row in which it notes the time.
  */
-export async function watchClock(own: Context): Promise<(ctx: Context) => Promise<boolean>> {
-  if (own.clock.isDriven) return async () => true;
-  const host = `${own.config.nodeName} (${os.hostname()})`;
+export async function watchClock(ctx: Context): Promise<ClockWatch> {
+  if (ctx.clock.isDriven) return { isBelieved: () => true, stop: async () => undefined };
+  const host = `${ctx.config.nodeName} (${os.hostname()})`;
   let doubt: Doubt | null = null;
   /** When the clock was believed last, and how the steady one stood: a database that was away for hours has heard of neither. */
   let believed: { atMs: number; steadyMs: number } | null = null;
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  const expectedMs = () =>
+    believed === null ? null : believed.atMs + (performance.now() - believed.steadyMs);
 
-  const look = async (ctx: Context): Promise<void> => {
-    const [nowMs, steadyMs] = [ctx.clock.now().getTime(), performance.now()];
+  const look = async (): Promise<void> => {
     const { at } = await ctx.db.one(readKnown);
-    const here = believed === null ? null : believed.atMs + (steadyMs - believed.steadyMs);
+    const [nowMs, steadyMs, here] = [ctx.clock.now().getTime(), performance.now(), expectedMs()];
     const knownMs = at === null ? here : Math.max(at.getTime(), here ?? 0);
     const before = doubt;
     doubt = judge(before, { knownMs, nowMs, steadyMs });
     believed = doubt === null ? { atMs: nowMs, steadyMs } : null;
-    lookedAtMs = steadyMs;
     if (doubt !== null) return before === null ? tell(ctx, host, doubt) : undefined;
     if (before !== null) ctx.log.info({ host }, 'the clock is believed again');
     const isToNote = at === null || nowMs - at.getTime() >= noteEveryMs || at.getTime() - nowMs > aheadMs;
@@ -97,14 +104,22 @@ export async function watchClock(own: Context): Promise<(ctx: Context) => Promis
     if (before !== null || isToNote) await ctx.db.run(dropLeap, { host });
   };
 
-  await look(own);
-  return async (ctx) => {
-    const steadyMs = performance.now();
-    const hasLeapt =
-      believed !== null &&
-      ctx.clock.now().getTime() - believed.atMs - (steadyMs - believed.steadyMs) > leapMs;
-    if (hasLeapt || steadyMs - lookedAtMs >= lookEveryMs) await look(ctx);
-    return doubt === null;
+  await look();
+  let turn: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    turn ??= look()
+      .catch((error: Error) => ctx.log.warn({ err: causesOf(error) }, 'the clock could not be looked at'))
+      .finally(() => {
+        turn = null;
+      });
+  }, lookEveryMs);
+  return {
+    // Also before the next look.
+    isBelieved: () => doubt === null && ctx.clock.now().getTime() - (expectedMs() ?? 0) <= leapMs,
+    stop: async () => {
+      clearInterval(timer);
+      await turn;
+    },
   };
 }
 
