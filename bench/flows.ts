@@ -3,6 +3,7 @@ import { chance } from '../src/drivers/edge/suite/random.testbed.ts';
 import { transaction } from '../src/platform/index.ts';
 import { keepFlows, packMinute } from '../src/shield/flows/keep.ts';
 import { addSamples, type MinuteFlows, mostFlows } from '../src/shield/flows/minute.ts';
+import { look } from '../src/shield/watch/samples.ts';
 import type { House } from './house.ts';
 import { nowMs, spreadOf } from './measure.ts';
 import { type Access, fillServices, type Person, settle } from './people.ts';
@@ -169,7 +170,7 @@ export function minuteOf(
     const destination = address(nth);
     const watched = new Map([[destination, { organization_id: organizationId }]]);
     const samples = Array.from({ length: each }, (_, at) => {
-      return { packet: packetOf(destination, at % 3, whole), standsFor: 16 };
+      return look({ packet: packetOf(destination, at % 3, whole), standsFor: 16 });
     });
     addSamples(minute, samples, watched);
   }

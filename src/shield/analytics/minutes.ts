@@ -1,8 +1,9 @@
-import type { Edge, Sample } from '../../drivers/edge/index.ts';
+import type { Edge } from '../../drivers/edge/index.ts';
 import { type Context, statement, transaction } from '../../platform/index.ts';
 import { keepFlows, type PackedFlows, packMinute } from '../flows/keep.ts';
 import { addSamples, type MinuteFlows } from '../flows/minute.ts';
 import { single } from '../prefix.ts';
+import type { Looked } from '../watch/samples.ts';
 import { type Amount, allOf, nothing, type Seen, sum } from '../watch/seen.ts';
 import type { Watched } from '../watch/watched.ts';
 import { type Decided, droppedOf, takeDecided } from './drops.ts';
@@ -27,7 +28,7 @@ export function addSeen(
   minute: Minute,
   seen: ReadonlyMap<string, Seen>,
   watched: ReadonlyMap<string, Watched>,
-  samples: readonly Sample[],
+  samples: readonly Looked[],
 ): Minute {
   addSamples(minute.flows, samples, watched);
   if (seen.size === 0) return minute;

@@ -1,9 +1,9 @@
-import { headOf, type Sample } from '../../drivers/edge/index.ts';
 import type { SourceNames } from '../names/names.ts';
-import { holds, prefixFrom, single } from '../prefix.ts';
+import { prefixFrom } from '../prefix.ts';
 import { addTo, addToTops, mostOf, noTops, sourceName, type Tops, viewCounts, viewTops } from '../tops.ts';
 import type { Attack } from '../watch/detect.ts';
 import { kindOf } from '../watch/kindOf.ts';
+import { isFrom, type Looked } from '../watch/samples.ts';
 
 /** What packets of an attack had most, and whose networks they came from. */
 export interface AttackTops extends Tops {
@@ -26,17 +26,15 @@ export function noAttackTops(): AttackTops {
 /** Adds, in place, what samples of one address show of an attack on it. `spared` are networks whose traffic is no attack. */
 export function addSamples(
   tops: AttackTops,
-  samples: readonly Sample[],
+  samples: readonly Looked[],
   { kind }: Pick<Attack, 'kind'>,
   spared: readonly string[],
 ): void {
   const networks = spared.map(prefixFrom);
-  for (const { packet, standsFor } of samples) {
-    const head = headOf(packet);
-    if (kind !== 'total' && kindOf(head) !== kind) continue;
-    if (networks.length > 0 && networks.some((network) => holds(network, single(packet.source)))) continue;
-    addToTops(tops, head, standsFor);
-    addTo(tops.unnamed, sourceName(head.source), standsFor);
+  for (const { head, packets } of samples) {
+    if ((kind !== 'total' && kindOf(head) !== kind) || isFrom(networks, head)) continue;
+    addToTops(tops, head, packets);
+    addTo(tops.unnamed, sourceName(head.source), packets);
   }
 }
 

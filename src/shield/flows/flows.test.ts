@@ -6,6 +6,7 @@ import { transaction } from '../../platform/index.ts';
 import { datagram, watched } from '../attacks/flood.testbed.ts';
 import { single } from '../prefix.ts';
 import { newTenant, packet, type ShieldedProduct, startShielded, type Tenant } from '../testbed.ts';
+import { look } from '../watch/samples.ts';
 import { keepFlows, packMinute } from './keep.ts';
 import { addSamples, type MinuteFlows } from './minute.ts';
 import { unpack } from './pack.ts';
@@ -106,7 +107,8 @@ describe('flows', () => {
       { organizationId: other.organizationId, source: '192.0.2.2' },
     ]) {
       const whose = new Map([[address, { organization_id: organizationId }]]);
-      const sample = (destination: string) => ({ packet: datagram(destination, { source }), standsFor: 8 });
+      const sample = (destination: string) =>
+        look({ packet: datagram(destination, { source }), standsFor: 8 });
       addSamples(minute, [sample(address), sample(address), sample('192.0.2.99')], whose);
     }
     const packed = await packMinute(minute);

@@ -1,4 +1,4 @@
-import { headOf, type Sample } from '../../drivers/edge/index.ts';
+import type { Looked } from '../watch/samples.ts';
 import type { Watched } from '../watch/watched.ts';
 import { type Family, keyOf } from './flow.ts';
 import { thin, type Weight } from './thin.ts';
@@ -22,11 +22,10 @@ export type MinuteFlows = Map<string, AddressFlows>;
 /** Adds what samples show to a minute. */
 export function addSamples(
   minute: MinuteFlows,
-  samples: readonly Sample[],
+  samples: readonly Looked[],
   watched: ReadonlyMap<string, Pick<Watched, 'organization_id'>>,
 ): void {
-  for (const { packet, standsFor } of samples) {
-    const address = packet.destination;
+  for (const { address, head, packets } of samples) {
     const organizationId = watched.get(address)?.organization_id;
     if (organizationId === undefined) continue;
     const place = `${organizationId} ${address}`;
@@ -36,11 +35,11 @@ export function addSamples(
       there = { address, organizationId, family, flows: new Map() };
       minute.set(place, there);
     }
-    const key = keyOf(headOf(packet), there.family);
+    const key = keyOf(head, there.family);
     const weight = there.flows.get(key);
-    if (weight === undefined) there.flows.set(key, { packets: standsFor, samples: 1 });
+    if (weight === undefined) there.flows.set(key, { packets, samples: 1 });
     else {
-      weight.packets += standsFor;
+      weight.packets += packets;
       weight.samples += 1;
     }
     if (there.flows.size > gatheredAtMost) there.flows = thin(there.flows, gatheredAtMost / 2);

@@ -9,7 +9,7 @@ import {
 import { kinds } from '../addresses/words.ts';
 import { limitsFrom } from '../analytics/drops.ts';
 import { prefixFrom } from '../prefix.ts';
-import { transferBytes } from '../watch/detect.ts';
+import { transferBytes } from '../watch/lengths.ts';
 import type { Kind, Limits } from '../watch/limits.ts';
 import type { Filter, Mitigation } from './defence.ts';
 import { type MeasureName, reflecting, shareOfSource, usualAnswers } from './measures.ts';

@@ -87,6 +87,7 @@ export function withoutSpared(seen: Seen, spared: Seen): Seen {
   // By which of its ports they sent is not counted: each has its share.
   const share = all.packets === 0 ? 0 : Math.max(0, 1 - reflected.packets / all.packets);
   return {
+    transfers: seen.transfers,
     ...{ tcp: without(seen.tcp, spared.tcp), udp: without(seen.udp, spared.udp) },
     ...{ icmp: without(seen.icmp, spared.icmp), other: without(seen.other, spared.other) },
     ...{ syn: without(seen.syn, spared.syn), fragments: without(seen.fragments, spared.fragments) },

@@ -118,9 +118,12 @@ function wantedAt(address: string, before: Defences, turn: Turn, shelf: Shelf): 
     (owner && newDefence({ address, organizationId: owner.organization_id, serviceId: owner.service_id }));
   if (start === undefined) return null;
   const limits = owner === undefined ? null : limitsFor(owner);
+  const seen = turn.seen.get(address) ?? nothingSeen;
+  // Which packets are transfers, samples show of all that arrives.
+  const past = counted.get(address)?.past ?? null;
   const decided = decide(start, {
     ...{ at, seconds, owner, limits, attackId: attacks.get(address) ?? null },
-    ...{ seen: turn.seen.get(address) ?? nothingSeen, past: counted.get(address)?.past ?? null },
+    ...{ seen, past: past === null ? null : { ...past, seen: { ...past.seen, transfers: seen.transfers } } },
 
     ...{ can: edge.capabilities, asked: shelf.asked },
   });

@@ -16,6 +16,7 @@ import {
   startShielded,
   type Tenant,
 } from '../testbed.ts';
+import { look } from '../watch/samples.ts';
 
 let product: ShieldedProduct;
 let tenant: Tenant;
@@ -38,7 +39,11 @@ async function simulated(body: object, who = tenant) {
 async function sampled(samples: readonly Sample[], minutesAgo = 5, organizationId = tenant.organizationId) {
   const minute: MinuteFlows = new Map();
   const addresses = samples.map((each) => each.packet.destination);
-  addSamples(minute, samples, new Map(addresses.map((each) => [each, { organization_id: organizationId }])));
+  addSamples(
+    minute,
+    samples.map(look),
+    new Map(addresses.map((each) => [each, { organization_id: organizationId }])),
+  );
   const now = product.clock.now().getTime();
   const time = new Date(Math.floor(now / 60_000 - minutesAgo) * 60_000);
   const packed = await packMinute(minute);

@@ -4,7 +4,9 @@ import { nftablesEdge, type Packet } from '../../drivers/edge/index.ts';
 import { type EdgeNetwork, edgeNetwork } from '../../drivers/edge/suite/network.testbed.ts';
 import { type Attack, follow, isAttack } from './detect.ts';
 import { limitsOf } from './limits.ts';
+import { look } from './samples.ts';
 import { countedOf, nothingSeen, seenSince } from './seen.ts';
+import { withTransfers } from './transfers.ts';
 import { nameOfAttack } from './words.ts';
 
 const address = '10.100.9.9';
@@ -49,6 +51,40 @@ describe('packets on this host', { timeout: 120_000 }, () => {
     // Each packet that was sent is one that was counted, and none besides.
     const all = seenSince(new Map(), countedOf(await edge.readTraffic())).get(address);
     expect(all?.udp.packets).toBeGreaterThanOrEqual(sent);
+    await edge.close();
+  });
+
+  const fromMany = Array.from({ length: 1_000 }, (_, nth): Packet => {
+    const ports = { source: 443, destination: 40_000 + nth };
+    return { ...datagram(443, 1_250), source: `198.18.${10 + (nth >> 8)}.${nth & 255}`, ports };
+  });
+  it.each([
+    ['are no attack where they come from few, as a download by QUIC does', [fromMany[7], fromMany[70]], null],
+    ['are one where they come from many', fromMany, 'UDP flood'],
+  ] as const)('of UDP that are large %s', async (_, packets, name) => {
+    const edge = nftablesEdge({ bridged: false, inside: network.inside });
+    await edge.replace([{ destination: address, generation: 0, rules: [], unmatched: 'permit' }]);
+    const limits = limitsOf('high', { udp: { pps: 500 } });
+    let counted = countedOf(await edge.readTraffic());
+    await edge.readSamples();
+    const sending = network.flood(
+      packets.flatMap((each) => each ?? []),
+      7,
+    );
+    let attack: Attack | null = null;
+    let most = 0;
+    for (let second = 0; second < 6; second += 1) {
+      await sleep(1_000);
+      const now = countedOf(await edge.readTraffic());
+      const samples = (await edge.readSamples()).map(look);
+      const seen = withTransfers(seenSince(counted, now), samples, new Map()).get(address) ?? nothingSeen;
+      most = Math.max(most, seen.udp.packets);
+      attack = follow(attack, { at: new Date(), seconds: 1, seen }, limits);
+      counted = now;
+    }
+    expect(most).toBeGreaterThan(2_000);
+    expect(attack === null || !isAttack(attack) ? null : nameOfAttack(attack)).toBe(name);
+    await sending;
     await edge.close();
   });
 });

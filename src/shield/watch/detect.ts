@@ -1,5 +1,6 @@
+import { downloadBytes, transferBytes } from './lengths.ts';
 import type { Kind, Limit, Limits } from './limits.ts';
-import { type Amount, allOf, nothing, type Seen, sum, without } from './seen.ts';
+import { type Amount, allOf, nothing, type Seen, type Share, sum, without } from './seen.ts';
 
 /** One reading of an address. */
 export interface Reading {
@@ -35,11 +36,8 @@ const quietMs = 30_000;
 
 /** UDP services that people use for traffic of their own: a tunnel and a remote desktop. Counted as any other UDP. */
 export const carriers = [1194, 3389];
-/** TCP of so many bytes a packet brings data that the guest asks for: senders wait for its answers, and are slowed by it. */
-export const transferBytes = 500;
-/** UDP of so many bytes may be a download as well, which nothing in the counters tells apart. */
-const downloadBytes = 1_000;
-const downloadShare = 3;
+/** What does not count of UDP that may be a download where no samples tell, and of one in the sum of all. */
+const unsure: Share = { packets: 2 / 3, bytes: 2 / 3 };
 
 export function isAttack({ readings }: Attack): boolean {
   return readings >= readingsToStart;
@@ -113,16 +111,24 @@ export function overLimits({ seen, seconds }: Pick<Reading, 'seen' | 'seconds'>,
   return ofAll >= 1 ? [{ kind: 'total', of: null, ratio: ofAll }] : [];
 }
 
-/** Each packet belongs to one kind, and to the total. What a download may be counts for less. */
+/**
+ * Each packet belongs to one kind, and to the total. Transfers do not count: where samples tell which packets those are, these; else
+ * all of TCP where its packets are large, and two thirds of UDP where its are.
+ */
 export function partsOf(seen: Seen): Record<Kind, Amount> {
   const reflection = [...reflected(seen)].map(([, amount]) => amount).reduce(sum, nothing);
   const plain = without(without(seen.udp, reflection), seen.fragments);
   const connected = without(seen.tcp, seen.syn);
-  const ack = isOfLength(connected, transferBytes) ? nothing : connected;
-  const udp = isOfLength(plain, downloadBytes) ? shareOf(plain, downloadShare) : plain;
+  const { tcp, udp } = seen.transfers ?? { tcp: null, udp: null };
+  const transfer =
+    tcp === null ? (isOfLength(connected, transferBytes) ? connected : nothing) : part(connected, tcp);
+  const download = udp === null ? nothing : part(plain, udp.asked);
+  const mayBe = udp !== null ? part(plain, udp.unasked) : isOfLength(plain, downloadBytes) ? plain : nothing;
   return {
-    ...{ fragments: seen.fragments, reflection, syn: seen.syn, ack, udp, icmp: seen.icmp, other: seen.other },
-    total: without(allOf(seen), ack === nothing ? connected : nothing),
+    ...{ fragments: seen.fragments, reflection, syn: seen.syn, icmp: seen.icmp, other: seen.other },
+    ...{ ack: without(connected, transfer), udp: without(without(plain, download), part(mayBe, unsure)) },
+    // Nobody answers for UDP: who sends very much of it is stopped all the same.
+    total: without(without(allOf(seen), transfer), part(download, unsure)),
   };
 }
 
@@ -140,8 +146,8 @@ function isOfLength({ packets, bytes }: Amount, least: number): boolean {
   return packets > 0 && bytes / packets >= least;
 }
 
-function shareOf({ packets, bytes }: Amount, by: number): Amount {
-  return { packets: packets / by, bytes: bytes / by };
+function part({ packets, bytes }: Amount, share: Share): Amount {
+  return { packets: packets * share.packets, bytes: bytes * share.bytes };
 }
 
 function above(amount: Amount, seconds: number, { pps, mbps }: Limit): number {

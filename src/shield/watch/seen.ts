@@ -15,6 +15,17 @@ export interface Seen {
   fragments: Amount;
   /** By the source port that reflects. */
   reflection: ReadonlyMap<number, Amount>;
+  /**
+   * What of TCP that is connected, and of UDP that nobody reflects, are transfers, as samples show it; those of UDP may be ones that the
+   * guest has asked for, by their ports. Null: there were too few samples to tell.
+   */
+  transfers?: { tcp: Share | null; udp: { asked: Share; unasked: Share } | null } | undefined;
+}
+
+/** Parts of one. */
+export interface Share {
+  packets: number;
+  bytes: number;
 }
 
 export const nothing: Amount = { packets: 0, bytes: 0 };

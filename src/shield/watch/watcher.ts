@@ -1,10 +1,4 @@
-import {
-  type AddressTraffic,
-  type Edge,
-  EdgeError,
-  type Sample,
-  type Traffic,
-} from '../../drivers/edge/index.ts';
+import { type AddressTraffic, type Edge, EdgeError, type Traffic } from '../../drivers/edge/index.ts';
 import { type Context, newId, transaction } from '../../platform/index.ts';
 import { inheritCounts } from '../analytics/drops.ts';
 import {
@@ -47,8 +41,9 @@ import { single } from '../prefix.ts';
 import { type Aside, aside } from './aside.ts';
 import { type Attack, follow, isAttack, judgeReading } from './detect.ts';
 import { limitsFor } from './limits.ts';
-import { type SampleReader, sampleReader } from './samples.ts';
+import { type Looked, type SampleReader, sampleReader } from './samples.ts';
 import { type Counted, countedOf, nothingSeen, type Seen, seenSince } from './seen.ts';
+import { withTransfers } from './transfers.ts';
 import { type Elsewhere, findElsewhere, findWatched, holdWatched, type Watched } from './watched.ts';
 
 const refreshEveryMs = 2_000;
@@ -235,7 +230,7 @@ async function turn(
   const traffic = await edge.readTraffic();
   const samples = await readSamples(edge);
   const counted = countedOf(traffic);
-  const arrived = seenSince(before.counted, counted);
+  const arrived = withTransfers(seenSince(before.counted, counted), samples, watched);
   const isTooMuch = (address: string) => isOver(watched.get(address), arrived.get(address), seconds);
   const attacked = new Set(before.courses.keys());
   const filtered = await readFilters(edge, before.defences, attacked, isTooMuch, at);
@@ -427,12 +422,12 @@ function newFollowed(address: string, owner: Watched | undefined): Omit<Followed
 function addTops(
   ctx: Context,
   courses: ReadonlyMap<string, Course>,
-  samples: readonly Sample[],
+  samples: readonly Looked[],
   watched: ReadonlyMap<string, Watched>,
   at: Date,
 ): void {
   if (courses.size === 0) return;
-  const byAddress = Map.groupBy(samples, ({ packet }) => packet.destination);
+  const byAddress = Map.groupBy(samples, (each) => each.address);
   const names = sourceNames(ctx);
   for (const { followed } of courses.values()) {
     const { address, attack, tops } = followed;
