@@ -117,9 +117,13 @@ describe.skipIf(reason !== null)('a rule of Shield on real packets', () => {
     timeout: 2 * patienceMs,
   }, async () => {
     const id = await triedOut(15);
+    const { apply } = (await product.customer.get(`${applyPath}/${id}`)).body.data;
     await product.child.end('SIGKILL');
     expect(await isOpen()).toBe(false);
     await until(isOpen, Boolean, patienceMs);
+    // When it was promised: the kernel counts whole seconds, and an attempt to connect takes two of them.
+    const lateMs = Date.now() - Date.parse(apply.confirm_until);
+    expect(lateMs > -2_000 && lateMs < 15_000, `${lateMs} ms late`).toBe(true);
     await product.start();
     expect((await product.customer.get(`${applyPath}/${id}`)).body.data.apply.state).toBe('over');
     expect(await isOpen()).toBe(true);

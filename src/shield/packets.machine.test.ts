@@ -1,4 +1,7 @@
-/** What becomes of rules when what they need fails: a product whose simulated machines have the kernel's packet filter before them. */
+/**
+ * Rules of the API on real packets, and what becomes of them when what they need fails: a product whose simulated machines have the kernel's
+ * packet filter before them.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cable, openCable } from '../../test/cable.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
@@ -68,6 +71,77 @@ describe('rules on a real packet filter', { timeout: 300_000 }, () => {
     await tenant.post(`${rulesPath}/apply`, { rules: [], destinations: [tenant.address] });
     await settled(product);
   };
+
+  it('decide in their order, of which those that come too late count nothing, and each counts what it met', async () => {
+    const first = await ruleInForce(tenant, { ...dropPorts(9), order: 2 });
+    const shadowed = await ruleInForce(tenant, { ...dropPorts(9), order: 3 });
+    const permits = await ruleInForce(tenant, { ...dropPorts(10), action: 'permit', order: 1 });
+    const all = await ruleInForce(tenant, { ...dropPorts(9), destination_port: null, order: 4 });
+    expect(await open(9, 9, 9, 10, 10, 11)).toEqual([10, 10]);
+    await tenant.patch(`${rulesPath}/${all}`, { order: 5 });
+    await until(
+      () => ruleOf(all),
+      (rule) => rule.enforced.active,
+    );
+    expect(await open(9, 10, 11, 11)).toEqual([10]);
+    const counted = await until(
+      () => Promise.all([first, shadowed, permits, all].map(ruleOf)),
+      (rules) => rules.reduce((sum, { counters }) => sum + counters.packets, 0) >= 10,
+      patienceMs,
+    );
+    expect(counted.map(({ counters }) => [counters.packets, counters.bytes])).toEqual(
+      [4, 0, 3, 3].map((packets) => [packets, packets * 60]),
+    );
+    await clear();
+  });
+
+  it('are over when their time is, and go with their group', async () => {
+    const ends = new Date(product.clock.now().getTime() + 3_600_000).toISOString();
+    const id = await ruleInForce(tenant, { ...dropPorts(9), expires_at: ends });
+    const preset = { destination: tenant.address, preset: 'game-udp', ports: [10] };
+    const { group_id, rule_ids } = (await tenant.post(`${rulesPath}/presets`, preset)).body.data;
+    for (const each of rule_ids)
+      await until(
+        () => ruleOf(each),
+        (rule) => rule.enforced.active,
+      );
+    // From a port that is misused to reflect.
+    const reflected = packet(tenant.address, {
+      ...{ protocol: 17, flags: null, ports: { source: 11_211, destination: 10 } },
+    });
+    expect(await network.send([reflected])).toEqual([false]);
+    expect(await open(9, 10)).toEqual([10]);
+    product.clock.travel(3_601_000);
+    await product.periodic('shield.expireRules');
+    await until(
+      () => ruleOf(id),
+      (rule) => !rule.enforced.active,
+    );
+    expect(await open(9)).toEqual([9]);
+    expect(await network.send([reflected])).toEqual([false]);
+    await tenant.delete(`${rulesPath}/groups/${group_id}`);
+    await settled(product);
+    expect(await network.send([reflected])).toEqual([true]);
+    await clear();
+  });
+
+  it('hold packets to the rate of a limiter, within ten percent', async () => {
+    const limiter = { name: 'Two hundred', packets_per_second: 200, per: 'source', burst: 100 };
+    const { id: limiterId } = (await tenant.post('/shield/v2/rate-limiters', limiter)).body.data.rate_limiter;
+    await ruleInForce(tenant, { ...dropPorts(9), action: 'permit', rate_limiter_id: limiterId });
+    const one = packet(tenant.address, {
+      ...{ protocol: 17, flags: null, ports: { source: 40_000, destination: 9 } },
+    });
+    const { arrived, atMs } = await network.sendPaced(
+      Array.from({ length: 2_400 }, () => one),
+      800,
+    );
+    const seconds = ((atMs.at(-1) ?? 0) - (atMs[0] ?? 0)) / 1_000;
+    const through = arrived.filter(Boolean).length;
+    const expected = 100 + 200 * seconds;
+    expect(Math.abs(through - expected) / expected, `${through} of ${expected}`).toBeLessThan(0.1);
+    await clear();
+  });
 
   it.each(Object.keys(failures) as (keyof typeof failures)[])(
     'stay whole as they were or as they shall be while nft is %s, which is said, told to staff and put right',
