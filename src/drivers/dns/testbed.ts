@@ -20,16 +20,17 @@ export interface PowerDnsServer {
   addZone(name: string): Promise<void>;
   /** The PTR names of an address as a resolver sees them; none when there are none. */
   ask(address: string): Promise<string[]>;
+  /** Ends it for a while; what it gives starts it again where it was, with all that it had. */
+  away(): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/** Starts one; with `port` its API answers there, as that of one that was away. */
-export async function startPowerDns(options: { port?: number } = {}): Promise<PowerDnsServer> {
+export async function startPowerDns(): Promise<PowerDnsServer> {
   const dir = mkdtempSync(join(tmpdir(), 'innkeeper-pdns-'));
   const database = new DatabaseSync(join(dir, 'pdns.sqlite3'));
   database.exec(readFileSync(schema, 'utf8'));
   database.close();
-  const [dnsPort, apiPort] = [await freePort(), options.port ?? (await freePort())];
+  const [dnsPort, apiPort] = [await freePort(), await freePort()];
   const apiKey = 'canary-dns-key';
   const settings = {
     launch: 'gsqlite3',
@@ -49,9 +50,13 @@ export async function startPowerDns(options: { port?: number } = {}): Promise<Po
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
   writeFileSync(join(dir, 'pdns.conf'), `${lines.join('\n')}\n`);
-  const child = spawn(program, [`--config-dir=${dir}`], { stdio: 'ignore' });
   const url = `http://127.0.0.1:${apiPort}`;
-  await answers(url, apiKey, child);
+  const start = async () => {
+    const child = spawn(program, [`--config-dir=${dir}`], { stdio: 'ignore' });
+    await answers(url, apiKey, child);
+    return child;
+  };
+  let child = await start();
 
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   resolver.setServers([`127.0.0.1:${dnsPort}`]);
@@ -71,6 +76,12 @@ export async function startPowerDns(options: { port?: number } = {}): Promise<Po
         if (error.code === 'ENOTFOUND' || error.code === 'ENODATA') return [];
         throw error;
       }),
+    async away() {
+      await ended(child);
+      return async () => {
+        child = await start();
+      };
+    },
     close: async () => {
       await ended(child);
       rmSync(dir, { recursive: true, force: true });
