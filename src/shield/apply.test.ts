@@ -222,7 +222,7 @@ describe('explain', () => {
     const asked = { source: '198.51.100.9', destination: tenant.address, protocol: 6, destination_port: 22 };
     const { body } = await tenant.post(`${rulesPath}/explain`, asked);
     expect(body.data).toEqual({
-      ...{ action: 'deny', rule_id: second, limited: false, in_force: true },
+      ...{ action: 'deny', rule_id: second, limited: false, in_force: true, live: null },
       way: [
         { rule_id: first, action: 'deny', matches: false, unmet: ['source'] },
         { rule_id: second, action: 'deny', matches: true, unmet: [] },

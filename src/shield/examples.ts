@@ -259,6 +259,7 @@ export const examples = {
       limited: false,
       in_force: true,
       way: [{ rule_id: ruleId, action: 'deny', matches: true, unmet: [] }],
+      live: null,
     },
   },
   listRateLimiters: {

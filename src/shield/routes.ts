@@ -7,7 +7,7 @@ import { applyRules } from './apply/apply.ts';
 import { cancelApply, confirmApply, readApply } from './apply/trial.ts';
 import { listAttacks, readAttack } from './attacks/list.ts';
 import { examples } from './examples.ts';
-import { explainPacket } from './explain.ts';
+import { explainPacket } from './explain/explain.ts';
 import { deleteGroup, lockGroup, readGroup } from './groups/groups.ts';
 import {
   changeLimiter,
@@ -348,13 +348,18 @@ export const shieldRoutes = routes(prefix, group, (route) => {
       ...reads,
       operation: 'explainPacket',
       summary: 'Explain packet',
-      description: 'Which rule decides about a packet, and why those before it do not. Changes nothing.',
+      description:
+        'Which rule decides about a packet, and why those before it do not. Changes nothing. With `live: true` the next packets like it ' +
+        'are waited for as well, twenty at most and ten seconds at most, and each says what the edge has decided on it.',
       body: S.Explain,
       data: S.Explained,
       idempotency: 'off',
       whileBlocked: true,
+      errors: ['not_supported', 'unavailable'],
+      drivers: ['edge'],
+      liveWhen: ({ body }) => body.live === true,
     },
-    (ctx, req) => explainPacket(ctx, req.body),
+    (ctx, req) => explainPacket(ctx, req.body, req.drivers.edge),
   );
   route.get(
     '/rate-limiters',

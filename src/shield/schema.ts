@@ -15,6 +15,7 @@ import {
   Timestamp,
 } from '../platform/http/index.ts';
 import { kinds, levels, mitigations, modes, type Thresholds } from './addresses/words.ts';
+import { deciders, mostTraced } from './explain/trace.ts';
 import { reasons } from './mitigation/defence.ts';
 import { measures } from './mitigation/measures.ts';
 import {
@@ -648,6 +649,31 @@ export const Explain = named(
     ttl: upTo(255),
     length: upTo(65_575),
     fragment: Type.Optional(Nullable(Type.Boolean())),
+    live: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description: 'Wait for the next packets like it; of what is left out they may have any',
+        }),
+      ),
+    ),
+    packets: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 1,
+          maximum: mostTraced.packets,
+          description: 'Of live, at most; 20 when absent',
+        }),
+      ),
+    ),
+    seconds: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 1,
+          maximum: mostTraced.seconds,
+          description: 'Of live, at most; 10 when absent',
+        }),
+      ),
+    ),
   }),
   'A packet to one of your addresses',
 );
@@ -664,6 +690,39 @@ export const Explained = Type.Object({
       unmet: Type.Array(Type.String(), { description: 'What of the rule is not so of the packet' }),
     }),
     { description: 'Each rule that was looked at, in order' },
+  ),
+  live: Nullable(
+    Type.Object(
+      {
+        seconds: Type.Integer(),
+        packets: Type.Array(
+          named(
+            'ShieldTracedPacket',
+            Type.Object({
+              source: Type.String(),
+              protocol: Nullable(Type.Integer({ description: 'As it arrived: ICMPv6 is 58' })),
+              source_port: Nullable(Type.Integer()),
+              destination_port: Nullable(Type.Integer()),
+              flags: Nullable(Type.Array(Choice(flagNames))),
+              dscp: Type.Integer(),
+              ecn: Type.Integer(),
+              ttl: Type.Integer(),
+              length: Type.Integer(),
+              fragment: Type.Boolean(),
+              action: Action,
+              by: Choice(deciders, {
+                description:
+                  'Who had the last word: a rule, what is said of packets that none matches, a measure against an attack, or nobody, ' +
+                  'as nothing is in force',
+              }),
+              rule_id: Nullable(SmallId),
+            }),
+            'A packet that came by, and what was decided on it',
+          ),
+        ),
+      },
+      { description: 'Fewer than were asked for: no more came in that time' },
+    ),
   ),
 });
 

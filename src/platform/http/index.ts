@@ -75,3 +75,4 @@ export {
   Timestamp,
 } from './schema.ts';
 export { readSite, type Site } from './site.ts';
+export { createTurns } from './turns.ts';

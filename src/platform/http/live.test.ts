@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startTestProduct } from '../../../test/product.ts';
 import { databaseDns } from '../../drivers/dns/index.ts';
-import { routes } from './index.ts';
+import { Nullable, routes, Strict } from './index.ts';
 import { type Demo, startDemo } from './testbed.ts';
 
 const liveRoutes = routes('/dashboard/names', { tag: 'Names' }, (route) => {
@@ -16,6 +16,20 @@ const liveRoutes = routes('/dashboard/names', { tag: 'Names' }, (route) => {
       drivers: ['dns'],
     },
     (_ctx, req) => ({ kind: req.drivers.dns.kind }),
+  );
+  route.post(
+    '/ask',
+    {
+      auth: 'account',
+      operation: 'askEngine',
+      summary: 'Ask engine',
+      body: Strict({ live: Type.Boolean() }),
+      data: Type.Object({ kind: Nullable(Type.String()) }),
+      idempotency: 'off',
+      drivers: ['dns'],
+      liveWhen: ({ body }) => body.live,
+    },
+    (_ctx, { body, drivers }) => ({ kind: body.live ? drivers.dns.kind : null }),
   );
 });
 
@@ -35,6 +49,18 @@ describe('a live route', () => {
     expect([answer.status, answer.body.code]).toEqual([503, 'driver_absent']);
     expect(answer.body.message).toContain('has no dns');
     expect((await demo.call('GET', '/api/dashboard/names/engine', { as: null })).status).toBe(401);
+  });
+
+  it('that only some requests need a driver for answers the others without it', async () => {
+    const ask = (live: unknown) => demo.call('POST', '/api/dashboard/names/ask', { body: { live } });
+    demo = await startDemo({ routes: [liveRoutes] });
+    expect((await ask(false)).body.data).toEqual({ kind: null });
+    const refused = await ask(true);
+    expect([refused.status, refused.body.code]).toEqual([503, 'driver_absent']);
+    expect((await ask('yes')).status).toBe(400);
+    await demo.app.close();
+    demo = await startDemo({ routes: [liveRoutes], drivers: { dns: databaseDns() } });
+    expect((await ask(true)).body.data).toEqual({ kind: 'database' });
   });
 });
 

@@ -84,6 +84,10 @@ export function compileRespond(
   const asking = route.caller === 'when-given' ? inLine(api.readers, guarded) : guarded;
   const waiting = inTurn(api.writers, guarded, asking);
   if (isHeavy(route)) return waiting;
+  const { liveWhen } = route;
+  if (liveWhen !== undefined)
+    return (request, reply, req) =>
+      (liveWhen(req) && !isTest(request) ? guarded : waiting)(request, reply, req);
   const reading = isReading(route) ? inLine(api.readers, guarded) : guarded;
   // What is tried out holds a connection, whatever it asks for.
   return (request, reply, req) => (isTest(request) ? waiting : reading)(request, reply, req);

@@ -157,6 +157,8 @@ export interface RouteOptions<
    * driver it answers 503 `driver_absent`. Everything that can wait is a job instead.
    */
   drivers?: readonly N[];
+  /** Of a live route, which requests are: for others a process need not have the drivers, and they are as those of any route. */
+  liveWhen?: (req: Req<Static<P>, Static<Q>, Static<B>, A>) => boolean;
   /** Largest body in bytes, when it is not 1 MiB, and 128 KiB of what strangers send as JSON. */
   bodyLimit?: number;
   /** A POST whose body may bring files along. It names the drivers that keep them. */
@@ -247,7 +249,8 @@ export interface GroupOptions {
 }
 
 /** A declared endpoint, its types forgotten. `path` is whole, below `/api`, with `:name` for parameters. */
-export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema>, 'lock' | 'guess'> {
+export interface Route
+  extends Omit<RouteOptions<Auth, TObject, TObject, TSchema>, 'lock' | 'guess' | 'liveWhen'> {
   method: Method;
   path: string;
   tag: string;
@@ -261,6 +264,7 @@ export interface Route extends Omit<RouteOptions<Auth, TObject, TObject, TSchema
   produces: string | null;
   handler: (ctx: Context, req: AnyReq) => unknown;
   lock: ((ctx: TxContext, req: AnyReq) => Promise<unknown>) | undefined;
+  liveWhen: ((req: AnyReq) => boolean) | undefined;
   guess:
     | {
         limit: LimitClass;
@@ -348,6 +352,7 @@ function asRoute(
     produces: options.produces ?? null,
     handler,
     lock: options.lock as Route['lock'],
+    liveWhen: options.liveWhen as Route['liveWhen'],
     guess: options.guess as Route['guess'],
     ...limitFor(method, options),
   };

@@ -161,7 +161,7 @@ function compileGate(api: Api, route: Route, { refusal }: Outside): Gate {
   const admit = (caller: Caller | null, request: FastifyRequest, reply: FastifyReply): void => {
     request.caller = caller;
     if (caller?.principal.isTest) reply.header('test-key', 'true');
-    if (refusal !== null) throw refusal();
+    if (refusal !== null && route.liveWhen === undefined) throw refusal();
   };
   const find = (request: FastifyRequest, known: CountCaller) =>
     admission === null
@@ -216,7 +216,11 @@ async function withDefaultOrganization(finding: Caller | Promise<Caller>): Promi
 }
 
 /** Reads params, query and body by the route's schemas; throws with everything that is wrong in any of them. */
-function readerFor(api: Api, route: Route, { drivers }: Outside): (request: FastifyRequest) => AnyReq {
+function readerFor(
+  api: Api,
+  route: Route,
+  { drivers, refusal }: Outside,
+): (request: FastifyRequest) => AnyReq {
   const paramKinds = kindsOf(route.params);
   const queryKinds = kindsOf(route.query);
   const checkParams = validatorFor('params', route.params);
@@ -232,7 +236,7 @@ function readerFor(api: Api, route: Route, { drivers }: Outside): (request: Fast
     checkQuery(query, 0, problems);
     checkBody?.(body, request.rawBody?.length ?? 0, problems);
     if (problems.length > 0) throw route.onInvalid?.(problems) ?? invalid(problems);
-    return {
+    const req = {
       params,
       query,
       body,
@@ -245,6 +249,8 @@ function readerFor(api: Api, route: Route, { drivers }: Outside): (request: Fast
       files: request.received ?? [],
       stream: route.produces === eventStream ? openStream(api, route, request) : null,
     } as AnyReq;
+    if (refusal !== null && route.liveWhen?.(req) === true) throw refusal();
+    return req;
   };
 }
 

@@ -1,10 +1,11 @@
-import { judge, type Match, type Packet, type TcpFlag } from '../drivers/edge/index.ts';
-import { fail, type OrganizationContext } from '../platform/index.ts';
-import { findPolicies } from './enforce/addressRows.ts';
-import { readPolicies } from './enforce/apply.ts';
-import { policyOf } from './enforce/toEdge.ts';
-import { requireOneAddress, requireOwnAddresses } from './owned.ts';
-import { addressOf, readPrefix, sizeOf } from './prefix.ts';
+import { judge, type Match, type Packet, type TcpFlag } from '../../drivers/edge/index.ts';
+import { fail, type OrganizationContext } from '../../platform/index.ts';
+import { peekPolicies } from '../enforce/addressRows.ts';
+import { readPolicies } from '../enforce/apply.ts';
+import type { EdgeOf } from '../enforce/turn.ts';
+import { requireOneAddress, requireOwnAddresses } from '../owned.ts';
+import { addressOf, readPrefix, sizeOf } from '../prefix.ts';
+import { type TraceTerms, traceNext } from './trace.ts';
 
 /** A packet as somebody asks about it; what is left out is as it mostly is. */
 export interface Asked {
@@ -36,18 +37,23 @@ const wordsOf = {
   fragment: 'fragments',
 } as const satisfies Record<keyof Match, string>;
 
-/** Which rule decides about a packet to one of the caller's addresses, and why those before it do not. */
-export async function explainPacket(ctx: OrganizationContext, asked: Asked) {
-  const [own] = await requireOwnAddresses(
-    ctx,
-    requireOneAddress(asked.destination, 'destination'),
-    'destination',
-  );
-  const address = own?.address ?? '';
-  const packet = packetOf(asked, address);
-  const rows = await findPolicies(ctx, [address]);
-  const { policies } = await readPolicies(ctx, rows);
-  const policy = policies[0] ?? policyOf(address, 0, 'permit', [], new Map());
+/**
+ * Which rule decides about a packet to one of the caller's addresses, and why those before it do not. `live`: what is decided on the
+ * next ones like it as well, as they come by.
+ */
+export async function explainPacket(
+  ctx: OrganizationContext,
+  { live, packets, seconds, ...asked }: Asked & TraceTerms & { live?: boolean | null | undefined },
+  edgeOf: EdgeOf,
+) {
+  const prefix = requireOneAddress(asked.destination, 'destination');
+  const owned = await requireOwnAddresses(ctx, prefix, 'destination');
+  const packet = packetOf(asked, addressOf(prefix));
+  if (live !== true && (packets != null || seconds != null))
+    throw refuse(packets == null ? 'seconds' : 'packets', 'is for live: true');
+  const rows = await peekPolicies(ctx, owned);
+  const [policy] = (await readPolicies(ctx, rows)).policies;
+  if (policy === undefined) throw new Error('an address without a policy');
   const { action, rule } = judge(policy, packet);
   const last = rule === null ? policy.rules.length : policy.rules.indexOf(rule) + 1;
   return {
@@ -55,11 +61,12 @@ export async function explainPacket(ctx: OrganizationContext, asked: Asked) {
     rule_id: rule?.id ?? null,
     // What comes above the rate is dropped, which no single packet shows.
     limited: (rule?.limit ?? null) !== null,
-    in_force: rows.every(({ in_force, generation }) => in_force === generation),
+    in_force: rows.every(({ in_force, generation }) => generation === 0 || in_force === generation),
     way: policy.rules.slice(0, last).map(({ id, action: wanted, match }) => {
       const unmet = unmetBy(match, packet);
       return { rule_id: id, action: wanted, matches: unmet.length === 0, unmet };
     }),
+    live: live === true ? await traceNext(ctx, { asked, packet }, { packets, seconds }, edgeOf) : null,
   };
 }
 
