@@ -1,26 +1,12 @@
-import { judge, type Match, type Packet, type TcpFlag } from '../../drivers/edge/index.ts';
+import { judge, type Match, type Packet } from '../../drivers/edge/index.ts';
 import { fail, type OrganizationContext } from '../../platform/index.ts';
 import { peekPolicies } from '../enforce/addressRows.ts';
 import { readPolicies } from '../enforce/apply.ts';
 import type { EdgeOf } from '../enforce/turn.ts';
 import { requireOneAddress, requireOwnAddresses } from '../owned.ts';
 import { addressOf, readPrefix, sizeOf } from '../prefix.ts';
+import type { Asked } from './asked.ts';
 import { type TraceTerms, traceNext } from './trace.ts';
-
-/** A packet as somebody asks about it; what is left out is as it mostly is. */
-export interface Asked {
-  source: string;
-  destination: string;
-  protocol: number;
-  source_port?: number | null | undefined;
-  destination_port?: number | null | undefined;
-  flags?: readonly TcpFlag[] | null | undefined;
-  dscp?: number | null | undefined;
-  ecn?: number | null | undefined;
-  ttl?: number | null | undefined;
-  length?: number | null | undefined;
-  fragment?: boolean | null | undefined;
-}
 
 /** What of a rule a packet does not meet, in the words of the API. */
 const wordsOf = {

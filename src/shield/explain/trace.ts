@@ -12,7 +12,7 @@ import { fail, type OrganizationContext } from '../../platform/index.ts';
 import type { EdgeOf } from '../enforce/turn.ts';
 import { byNode } from '../owned.ts';
 import { prefixFrom } from '../prefix.ts';
-import type { Asked } from './explain.ts';
+import type { Asked } from './asked.ts';
 
 /** Somebody waits for it, so it is short. */
 export const mostTraced = { packets: 20, seconds: 10 } as const;
