@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -114,13 +114,62 @@ describe('every mail', () => {
     }
   });
 
+  it('leads to where its reader does what it asks for, in the organization that it is about', () => {
+    const found = Object.fromEntries(
+      all.map(({ mail, data, language, name }) => [name, pageOf(render(mail, data, language).body)]),
+    );
+    const [invoice, service] = ['/invoices/4503599627370302', '/services/4503599627370302'];
+    expect(found).toMatchObject({
+      ...{ 'invoice.created': invoice, 'invoice.created1': invoice, 'invoice.reminded': invoice },
+      ...{ 'invoice.overdue': invoice, 'invoice.part_paid': invoice, 'invoice.expired': '/order' },
+      ...{ 'service.provisioned': service, 'service.ending': service, 'service.suspended': service },
+      ...{ 'service.price_change_announced': service, 'service.cancel_scheduled': service },
+      ...{ 'ticket.customer_told': '/tickets/a1b2c3d4', 'ticket.customer_told3': '/tickets/a1b2c3d4' },
+      ...{ 'session.opened': '/forgot-password', 'password.changed': '/forgot-password' },
+      ...{ 'staff.told': '/staff', 'ticket.department_told': '/staff/tickets/a1b2c3d4' },
+      ...{ 'tax_id.checked': '/billing/profile', 'payment_method.removed1': '/billing/payment-methods' },
+      ...{ 'webhook.paused': '/developers/webhooks/4503599627370302', 'api_key.ending': '/developers' },
+    });
+    const there = ['routes.tsx', 'staffRoutes.tsx'].flatMap((file) => {
+      const text = readFileSync(path.join(import.meta.dirname, '../web/src', file), 'utf8');
+      return [...text.matchAll(/['(](\/[\w/$-]*)'/g)].map(([, page = '']) => page);
+    });
+    const pages = [...new Set(Object.values(found))].filter((page) => page !== null);
+    expect(pages.length).toBeGreaterThan(10);
+    const known = there.map((page) => new RegExp(`^${page.replace(/\$\w+/g, '[a-z0-9]+')}$`));
+    expect(pages.filter((page) => known.every((each) => !each.test(page)))).toEqual([]);
+  });
+
   it('asks no other host for anything', () => {
     for (const { mail, data, language, name } of all)
       expect(render(mail, data, language).html, name).not.toMatch(/<img|<link|<script|url\(|@import|src=/);
   });
 });
 
+/** Where the last button of a mail leads; of another organization than the one that it is about nobody sees it. */
+function pageOf(body: string): string | null {
+  const url = /^https:\/\/inn\.example(\/\S+)$/m.exec(body)?.[1];
+  if (url === undefined) return null;
+  expect(url.endsWith('?organization=1'), url).toBe(!url.startsWith('/staff'));
+  return url.replace('?organization=1', '');
+}
+
 describe('the dictionary', () => {
+  it('speaks to people: of no request, and of no field by its name', () => {
+    const forPrograms = [...allTexts()].flatMap(([room, languagesOf]) =>
+      Object.entries(languagesOf).flatMap(([language, groups]) =>
+        Object.entries(groups).flatMap(([group, texts]) =>
+          Object.entries(texts)
+            .filter(([, text]) =>
+              /\/api\/|\b(GET|POST|PATCH) |\b[a-z]+_[a-z]+\b/.test(text.replace(/\{\{.*?\}\}/g, '')),
+            )
+            .map(([key, text]) => `${room}.${language}.${group}.${key}: ${text}`),
+        ),
+      ),
+    );
+    expect(forPrograms).toEqual([]);
+  });
+
   it('has the same variables in every language', () => {
     const different = [...allTexts()].flatMap(([room, { en, ...others }]) =>
       Object.entries(en).flatMap(([group, texts]) =>

@@ -40,6 +40,17 @@ import { keepLink } from './factors/reset.ts';
 import { mailLink } from './signIn/links.ts';
 import { say } from './texts/index.ts';
 
+/** To where a password is set anew, for whoever was not it. */
+const toPassword = (_: object, reader: Reader) => ({
+  button: say(reader, 'shared.setPassword'),
+  page: '/forgot-password',
+});
+
+const toKeys = (_: object, reader: Reader) => ({
+  button: say(reader, 'shared.seeKeys'),
+  page: '/developers',
+});
+
 const made = mail(
   apiKeyCreated,
   ({ subject: { id }, data: { name, prefix, by_other } }, reader) => ({
@@ -48,13 +59,17 @@ const made = mail(
       ? [say(reader, 'keyMade.what', { name, prefix, id }), say(reader, 'keyMade.next')]
       : [say(reader, 'keyOwn.what', { name, prefix }), say(reader, 'keyOwn.next')],
   }),
-  { when: ({ by_other, by_self }) => by_other || by_self },
+  { when: ({ by_other, by_self }) => by_other || by_self, leadsTo: toKeys },
 );
 
-const sshKeyNew = mail(sshKeyCreated, ({ data: { name, fingerprint } }, reader) => ({
-  subject: say(reader, 'sshKeyAdded.subject'),
-  blocks: [say(reader, 'sshKeyAdded.what', { name, fingerprint }), say(reader, 'sshKeyAdded.next')],
-}));
+const sshKeyNew = mail(
+  sshKeyCreated,
+  ({ data: { name, fingerprint } }, reader) => ({
+    subject: say(reader, 'sshKeyAdded.subject'),
+    blocks: [say(reader, 'sshKeyAdded.what', { name, fingerprint }), say(reader, 'sshKeyAdded.next')],
+  }),
+  { leadsTo: toPassword },
+);
 
 const revoked = mail(
   apiKeyRevoked,
@@ -62,25 +77,33 @@ const revoked = mail(
     subject: say(reader, 'keyRevoked.subject'),
     blocks: [say(reader, 'keyRevoked.what', { name, prefix, id }), say(reader, 'keyRevoked.next')],
   }),
-  { when: ({ by_other }) => by_other },
+  { when: ({ by_other }) => by_other, leadsTo: toKeys },
 );
 
-const ending = mail(apiKeyEnding, ({ data: { name, prefix, expires_at } }, reader) => ({
-  subject: say(reader, 'keyEnding.subject'),
-  blocks: [
-    say(reader, 'keyEnding.what', { name, prefix, at: momentFor(reader, expires_at) }),
-    say(reader, 'keyEnding.next'),
-  ],
-}));
+const ending = mail(
+  apiKeyEnding,
+  ({ data: { name, prefix, expires_at } }, reader) => ({
+    subject: say(reader, 'keyEnding.subject'),
+    blocks: [
+      say(reader, 'keyEnding.what', { name, prefix, at: momentFor(reader, expires_at) }),
+      say(reader, 'keyEnding.next'),
+    ],
+  }),
+  { leadsTo: toKeys },
+);
 
-const putBack = mail(accountPutBack, ({ data: { made_at } }, reader) => ({
-  subject: say(reader, 'putBack.subject'),
-  blocks: [
-    say(reader, 'putBack.what', { at: momentFor(reader, made_at) }),
-    say(reader, 'putBack.keys'),
-    say(reader, 'putBack.rest'),
-  ],
-}));
+const putBack = mail(
+  accountPutBack,
+  ({ data: { made_at } }, reader) => ({
+    subject: say(reader, 'putBack.subject'),
+    blocks: [
+      say(reader, 'putBack.what', { at: momentFor(reader, made_at) }),
+      say(reader, 'putBack.keys'),
+      say(reader, 'putBack.rest'),
+    ],
+  }),
+  { leadsTo: toKeys },
+);
 
 const confirmation = (reader: Reader, linkId: number) => ({
   subject: say(reader, 'verify.subject'),
@@ -125,15 +148,23 @@ const forgotten = mail(
   { isAwaited: true },
 );
 
-const reset = mail(passwordReset, (_, reader) => ({
-  subject: say(reader, 'passwordReset.subject'),
-  blocks: [say(reader, 'passwordReset.what'), say(reader, 'passwordReset.ifNot')],
-}));
+const reset = mail(
+  passwordReset,
+  (_, reader) => ({
+    subject: say(reader, 'passwordReset.subject'),
+    blocks: [say(reader, 'passwordReset.what'), say(reader, 'passwordReset.ifNot')],
+  }),
+  { leadsTo: toPassword },
+);
 
-const passwordSet = mail(passwordChanged, (_, reader) => ({
-  subject: say(reader, 'passwordChanged.subject'),
-  blocks: [say(reader, 'passwordChanged.what'), say(reader, 'passwordChanged.ifNot')],
-}));
+const passwordSet = mail(
+  passwordChanged,
+  (_, reader) => ({
+    subject: say(reader, 'passwordChanged.subject'),
+    blocks: [say(reader, 'passwordChanged.what'), say(reader, 'passwordChanged.ifNot')],
+  }),
+  { leadsTo: toPassword },
+);
 
 const emailWanted = mail(
   emailChangeAsked,
@@ -213,33 +244,53 @@ const signedIn = mail(
       say(reader, 'signedIn.ifNot'),
     ],
   }),
-  { when: ({ new_device }) => new_device },
+  { when: ({ new_device }) => new_device, leadsTo: toPassword },
 );
 
-const enabled = mail(secondFactorEnabled, (_, reader) => ({
-  subject: say(reader, 'factorOn.subject'),
-  blocks: [say(reader, 'factorOn.what'), say(reader, 'shared.ifNotYouPassword')],
-}));
+const enabled = mail(
+  secondFactorEnabled,
+  (_, reader) => ({
+    subject: say(reader, 'factorOn.subject'),
+    blocks: [say(reader, 'factorOn.what'), say(reader, 'shared.ifNotYouPassword')],
+  }),
+  { leadsTo: toPassword },
+);
 
-const disabled = mail(secondFactorDisabled, (_, reader) => ({
-  subject: say(reader, 'factorOff.subject'),
-  blocks: [say(reader, 'factorOff.what'), say(reader, 'shared.ifNotYouPassword')],
-}));
+const disabled = mail(
+  secondFactorDisabled,
+  (_, reader) => ({
+    subject: say(reader, 'factorOff.subject'),
+    blocks: [say(reader, 'factorOff.what'), say(reader, 'shared.ifNotYouPassword')],
+  }),
+  { leadsTo: toPassword },
+);
 
-const newCodes = mail(recoveryCodesMade, (_, reader) => ({
-  subject: say(reader, 'newCodes.subject'),
-  blocks: [say(reader, 'newCodes.what'), say(reader, 'shared.ifNotYouPassword')],
-}));
+const newCodes = mail(
+  recoveryCodesMade,
+  (_, reader) => ({
+    subject: say(reader, 'newCodes.subject'),
+    blocks: [say(reader, 'newCodes.what'), say(reader, 'shared.ifNotYouPassword')],
+  }),
+  { leadsTo: toPassword },
+);
 
-const passkeyNew = mail(passkeyAdded, ({ data: { name } }, reader) => ({
-  subject: say(reader, 'passkeyAdded.subject'),
-  blocks: [say(reader, 'passkeyAdded.what', { name }), say(reader, 'shared.ifNotYouPassword')],
-}));
+const passkeyNew = mail(
+  passkeyAdded,
+  ({ data: { name } }, reader) => ({
+    subject: say(reader, 'passkeyAdded.subject'),
+    blocks: [say(reader, 'passkeyAdded.what', { name }), say(reader, 'shared.ifNotYouPassword')],
+  }),
+  { leadsTo: toPassword },
+);
 
-const passkeyGone = mail(passkeyRemoved, ({ data: { name } }, reader) => ({
-  subject: say(reader, 'passkeyRemoved.subject'),
-  blocks: [say(reader, 'passkeyRemoved.what', { name }), say(reader, 'shared.ifNotYouPassword')],
-}));
+const passkeyGone = mail(
+  passkeyRemoved,
+  ({ data: { name } }, reader) => ({
+    subject: say(reader, 'passkeyRemoved.subject'),
+    blocks: [say(reader, 'passkeyRemoved.what', { name }), say(reader, 'shared.ifNotYouPassword')],
+  }),
+  { leadsTo: toPassword },
+);
 
 const passkeyCopied = mail(passkeyWentBack, ({ data: { name } }, reader) => ({
   subject: say(reader, 'passkeyCopied.subject'),

@@ -16,7 +16,7 @@ const told = mailTo(
       say(reader, 'told.all'),
     ],
   }),
-  { isStaffs: true },
+  { isStaffs: true, leadsTo: (_, reader) => ({ button: say(reader, 'told.button'), page: '/staff' }) },
 );
 
 /** What the provider's own people are told. */

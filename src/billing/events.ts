@@ -341,19 +341,15 @@ export const creditNoteIssued = event<CreditNoteIssued>(
   'credit_note.issued',
   'a credit note was issued, which corrects an invoice',
 );
-export const creditGranted = event<CreditGranted>(
-  'credit.granted',
-  'an organization got credit: by staff, or by money for an invoice that was cancelled or paid before, or of more than was due',
-  {
-    permission: 'billing.read',
-    data: {
-      amount: MoneyText,
-      currency: Type.String(),
-      description: Type.String(),
-      invoice_id: Nullable(Id),
-    },
+export const creditGranted = event<CreditGranted>('credit.granted', 'an organization got credit', {
+  permission: 'billing.read',
+  data: {
+    amount: MoneyText,
+    currency: Type.String(),
+    description: Type.String(),
+    invoice_id: Nullable(Id),
   },
-);
+});
 export const paymentDeclined = event<PaymentDeclined>(
   'payment.declined',
   'a saved payment method was charged for an invoice, and declined',

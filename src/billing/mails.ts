@@ -114,10 +114,22 @@ const mailOf: Partial<
   ...{ late_fee: demand, manual: demand },
 };
 
+/** To the invoice that a mail is about, where it can be paid too. */
+const toInvoice =
+  (label: 'payNow' | 'seeInvoice') =>
+  ({ subject: { id } }: { subject: { id: number } }, reader: Reader) => ({
+    button: say(reader, `shared.${label}`),
+    page: `/invoices/${id}`,
+  });
+
 const created = mail(
   invoiceCreated,
   ({ subject: { id }, data }, reader) => (mailOf[data.kind] ?? order)(reader, id, data),
-  { isBill: true },
+  {
+    isBill: true,
+    leadsTo: (happened, reader) =>
+      toInvoice(isFree(happened.data) ? 'seeInvoice' : 'payNow')(happened, reader),
+  },
 );
 
 const paid = mail(
@@ -126,7 +138,7 @@ const paid = mail(
     subject: say(reader, 'paid.subject', { id }),
     blocks: [say(reader, 'paid.what', { id, total: moneyFor(reader, data.total, data.currency) })],
   }),
-  { isBill: true, about: 'payments' },
+  { isBill: true, about: 'payments', leadsTo: toInvoice('seeInvoice') },
 );
 
 const partPaid = mail(
@@ -142,7 +154,7 @@ const partPaid = mail(
       say(reader, 'partPaid.next'),
     ],
   }),
-  { isBill: true },
+  { isBill: true, leadsTo: toInvoice('payNow') },
 );
 
 /** What an invoice that ends leaves of the money that was paid towards it. */
@@ -163,7 +175,10 @@ const expired = mail(
       say(reader, 'ended.orderAgain'),
     ],
   }),
-  { isBill: true },
+  {
+    isBill: true,
+    leadsTo: (_, reader) => ({ button: say(reader, 'shared.orderAgain'), page: '/order' }),
+  },
 );
 
 const cancelled = mail(
@@ -206,7 +221,7 @@ const refunded = mail(
     subject: say(reader, 'refund.subject', { id }),
     blocks: [...wentBack(reader, id, data), say(reader, 'shared.reason', { reason: data.reason })],
   }),
-  { isBill: true },
+  { isBill: true, leadsTo: toInvoice('seeInvoice') },
 );
 
 const paidAgain = mail(
@@ -215,7 +230,7 @@ const paidAgain = mail(
     subject: say(reader, 'paidAgain.subject', { id }),
     blocks: [say(reader, 'paidAgain.why', { id, amount: moneyFor(reader, data.amount, data.currency) })],
   }),
-  { isBill: true },
+  { isBill: true, leadsTo: toInvoice('seeInvoice') },
 );
 
 const creditPaidOut = mail(
@@ -240,8 +255,14 @@ const partReturned = mail(
       say(reader, 'shared.reason', { reason: data.reason }),
     ],
   }),
-  { isBill: true },
+  { isBill: true, leadsTo: toInvoice('seeInvoice') },
 );
+
+/** To the cards and accounts that renewals are charged to. */
+const toMethods = (_: object, reader: Reader) => ({
+  button: say(reader, 'shared.seeMethods'),
+  page: '/billing/payment-methods',
+});
 
 const becameCredit = mail(
   creditGranted,
@@ -310,7 +331,7 @@ const methodSaved = mail(
       say(reader, 'methodSaved.ifNot'),
     ],
   }),
-  { isBill: true },
+  { isBill: true, leadsTo: toMethods },
 );
 
 const methodRemoved = mail(
@@ -322,7 +343,7 @@ const methodRemoved = mail(
       ...(is_default ? [say(reader, 'methodRemoved.wasDefault')] : []),
     ],
   }),
-  { isBill: true },
+  { isBill: true, leadsTo: toMethods },
 );
 
 /** What customers are told of their invoices and how they pay them. */

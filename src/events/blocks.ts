@@ -13,6 +13,12 @@ export type Block =
   /** Something to copy, letter for letter: a command, a code. */
   | { code: string };
 
+/** A button that leads to a page of the dashboard: `/invoices/4503599627370401`. Whoever follows it signs in first. */
+export interface PageButton {
+  button: string;
+  page: string;
+}
+
 /** The link among the blocks that is the recipient's alone. */
 export function linkOf(blocks: readonly Block[]): MailLink | null {
   for (const block of blocks) {

@@ -1,6 +1,6 @@
 import type { Permission } from '../platform/http/index.ts';
 import { type Happened, languageOf, openDictionary, type Reader } from '../platform/index.ts';
-import { asText, type Block, linkOf } from './blocks.ts';
+import { asText, type Block, linkOf, type PageButton } from './blocks.ts';
 import type { Event } from './event.ts';
 import type { Brand } from './html.ts';
 import { type MailLink, place } from './mailLink.ts';
@@ -10,6 +10,8 @@ import { frameTexts } from './texts/index.ts';
 interface InBlocks {
   subject: string;
   blocks: readonly Block[];
+  /** Where in the dashboard its reader does what it is about, as the last thing in it. */
+  leadsTo?: PageButton | undefined;
 }
 
 /** As mails were written before they had blocks: lines of English. */
@@ -71,7 +73,11 @@ interface Concerning {
   user_id: number | null;
 }
 
-interface Options<Data> {
+/** Where a mail leads; undefined for nowhere. */
+type LeadsTo<Data extends object> = (happened: Happened<Data>, reader: Reader) => PageButton | undefined;
+
+interface Options<Data extends object> {
+  leadsTo?: LeadsTo<Data>;
   isBill?: boolean;
   /** Whether it goes to the people of the organization, whoever began it; what is a bill does. */
   isOrganizations?: boolean;
@@ -104,7 +110,7 @@ export function mail<Data extends Concerning>(
   const { when = () => true, conversation = () => null } = options;
   const declared: Declared<Data> = {
     ...{ when, conversation, to: () => null },
-    text: (...given) => inBlocks(text(...given)),
+    text: (...given) => leading(inBlocks(text(...given)), options.leadsTo, ...given),
   };
   const { isAwaited = false } = options;
   const whom = {
@@ -123,11 +129,12 @@ export function mailTo<Data extends object>(
   event: Event<Data>,
   to: (data: Data) => string,
   text: (happened: Happened<Data>, reader: Reader) => MailText,
-  { isAwaited = false, isStaffs = false }: { isAwaited?: boolean; isStaffs?: boolean } = {},
+  options: Pick<Options<Data>, 'isAwaited' | 'leadsTo'> & { isStaffs?: boolean } = {},
 ): MailDeclaration {
+  const { isAwaited = false, isStaffs = false, leadsTo } = options;
   const declared: Declared<Data> = {
     ...{ when: () => true, conversation: () => null, to },
-    text: (...given) => inBlocks(text(...given)),
+    text: (...given) => leading(inBlocks(text(...given)), leadsTo, ...given),
   };
   const nobodys = { isBill: false, isOrganizations: false, permission: null, isAwaited, isStaffs };
   return { event: event.name, ...nobodys, about: null, address: 'own', ...declared };
@@ -148,6 +155,21 @@ function inBlocks(text: MailText): InBlocks {
   return { subject, blocks: [first, { button: 'Follow the link', link }, ...rest] };
 }
 
+/** With the page that it leads to. Whoever is in several organizations sees that of the one which it is about. */
+function leading<Data extends object>(
+  text: InBlocks,
+  leadsTo: LeadsTo<Data> | undefined,
+  happened: Happened<Data>,
+  reader: Reader,
+): InBlocks {
+  const found = leadsTo?.(happened, reader);
+  if (found === undefined) return text;
+  const { organizationId } = happened;
+  const isOf = organizationId !== null && !found.page.startsWith('/staff');
+  const page = isOf ? `${found.page}?organization=${organizationId}` : found.page;
+  return { ...text, leadsTo: { ...found, page } };
+}
+
 /** Who a mail is written to. */
 export interface Recipient {
   first_name: string | null;
@@ -166,13 +188,14 @@ export function readerOf({ language, timezone }: Recipient, textsDir: string | n
 
 /** The whole mail: header, greeting and blocks, and all of it as text. */
 export function composeMail(
-  { subject, blocks }: InBlocks,
+  { subject, blocks, leadsTo }: InBlocks,
   recipient: Recipient,
   reader: Reader,
   brand: Brand,
   publicUrl: string,
 ): { subject: string; blocks: Block[]; body: string; link: MailLink | null } {
-  const all = [greeting(recipient, reader), ...blocks.map(tidy)];
+  const last = leadsTo === undefined ? [] : [{ button: leadsTo.button, url: `${publicUrl}${leadsTo.page}` }];
+  const all = [greeting(recipient, reader), ...[...blocks, ...last].map(tidy)];
   const signature = [brand.name, ...brand.imprint, publicUrl].filter(Boolean).join('\n');
   return {
     subject: oneLine(subject),

@@ -23,7 +23,7 @@ import { isByHand } from './kinds/kind.ts';
 import { kindOf } from './kinds/table.ts';
 import { priceMoveMails } from './priceMoves/mails.ts';
 import { say } from './texts/index.ts';
-import { nameOf, periodFor, wholeNameOf } from './texts/named.ts';
+import { nameOf, periodFor, toService, wholeNameOf } from './texts/named.ts';
 
 const ready = mail(
   serviceProvisioned,
@@ -39,7 +39,7 @@ const ready = mail(
           ];
     return { subject: say(reader, 'ready.subject', { name }), blocks };
   },
-  { about: 'services' },
+  { about: 'services', leadsTo: toService },
 );
 
 const renewed = mail(
@@ -54,34 +54,46 @@ const renewed = mail(
   { about: 'services' },
 );
 
-const renewalBack = mail(renewalRefunded, ({ data }, reader) => {
-  const duedate = dayFor(reader, data.duedate);
-  return {
-    subject: say(reader, 'renewalBack.subject', { name: nameOf(data), duedate }),
-    blocks: [
-      say(reader, 'renewalBack.what', { what: wholeNameOf(data) }),
-      say(reader, 'renewalBack.next', { duedate }),
-    ],
-  };
-});
+const renewalBack = mail(
+  renewalRefunded,
+  ({ data }, reader) => {
+    const duedate = dayFor(reader, data.duedate);
+    return {
+      subject: say(reader, 'renewalBack.subject', { name: nameOf(data), duedate }),
+      blocks: [
+        say(reader, 'renewalBack.what', { what: wholeNameOf(data) }),
+        say(reader, 'renewalBack.next', { duedate }),
+      ],
+    };
+  },
+  { leadsTo: toService },
+);
 
 const because = (reader: Reader, { reason }: { reason: string }) => say(reader, 'shared.reason', { reason });
 
-const suspended = mail(serviceSuspended, ({ data }, reader) => ({
-  subject: say(reader, 'suspended.subject', { name: nameOf(data) }),
-  blocks: [say(reader, 'suspended.what', { name: nameOf(data) }), because(reader, data)],
-}));
+const suspended = mail(
+  serviceSuspended,
+  ({ data }, reader) => ({
+    subject: say(reader, 'suspended.subject', { name: nameOf(data) }),
+    blocks: [say(reader, 'suspended.what', { name: nameOf(data) }), because(reader, data)],
+  }),
+  { leadsTo: toService },
+);
 
 /** What staff does by hand is not done yet when it is told; a mail of its own says when it is. */
 const isStaffs = ({ module_id }: { module_id: number }) => isByHand(kindOf(module_id));
 
-const unsuspended = mail(serviceUnsuspended, ({ data }, reader) => {
-  const name = nameOf(data);
-  return {
-    subject: say(reader, 'unsuspended.subject', { name }),
-    blocks: [say(reader, isStaffs(data) ? 'unsuspended.byHand' : 'unsuspended.what', { name })],
-  };
-});
+const unsuspended = mail(
+  serviceUnsuspended,
+  ({ data }, reader) => {
+    const name = nameOf(data);
+    return {
+      subject: say(reader, 'unsuspended.subject', { name }),
+      blocks: [say(reader, isStaffs(data) ? 'unsuspended.byHand' : 'unsuspended.what', { name })],
+    };
+  },
+  { leadsTo: toService },
+);
 
 const terminated = mail(serviceTerminated, ({ data }, reader) => {
   const name = nameOf(data);
@@ -136,14 +148,18 @@ const doneByHand = mail(
   { when: ({ task }) => toldOf(task) !== undefined, about: 'services' },
 );
 
-const ends = mail(cancelScheduled, ({ data }, reader) => {
-  const name = nameOf(data);
-  const day = dayFor(reader, data.effective_on);
-  return {
-    subject: say(reader, 'ends.subject', { name, day }),
-    blocks: [say(reader, 'ends.what', { name, day }), say(reader, 'ends.next')],
-  };
-});
+const ends = mail(
+  cancelScheduled,
+  ({ data }, reader) => {
+    const name = nameOf(data);
+    const day = dayFor(reader, data.effective_on);
+    return {
+      subject: say(reader, 'ends.subject', { name, day }),
+      blocks: [say(reader, 'ends.what', { name, day }), say(reader, 'ends.next')],
+    };
+  },
+  { leadsTo: toService },
+);
 
 const goesOn = mail(
   cancelRevoked,
@@ -154,23 +170,28 @@ const goesOn = mail(
   { about: 'services' },
 );
 
-const changed = mail(productChanged, ({ data }, reader) => {
-  const { product, product_before: before, duedate } = data;
-  const name = data.hostname ?? before;
-  const price = [
-    say(reader, 'changed.price', { period: periodFor(reader, data.cycle) }),
-    moneyFor(reader, data.price, data.currency),
-  ] as const;
-  const paid = duedate === null ? [] : [[say(reader, 'changed.paidUntil'), dayFor(reader, duedate)] as const];
-  return {
-    subject: say(reader, 'changed.subject', { name, product }),
-    blocks: [
-      say(reader, 'changed.what', { name, before, product }),
-      { table: [...paid, price] },
-      ...(isStaffs(data) ? [say(reader, 'changed.byHand')] : []),
-    ],
-  };
-});
+const changed = mail(
+  productChanged,
+  ({ data }, reader) => {
+    const { product, product_before: before, duedate } = data;
+    const name = data.hostname ?? before;
+    const price = [
+      say(reader, 'changed.price', { period: periodFor(reader, data.cycle) }),
+      moneyFor(reader, data.price, data.currency),
+    ] as const;
+    const paid =
+      duedate === null ? [] : [[say(reader, 'changed.paidUntil'), dayFor(reader, duedate)] as const];
+    return {
+      subject: say(reader, 'changed.subject', { name, product }),
+      blocks: [
+        say(reader, 'changed.what', { name, before, product }),
+        { table: [...paid, price] },
+        ...(isStaffs(data) ? [say(reader, 'changed.byHand')] : []),
+      ],
+    };
+  },
+  { leadsTo: toService },
+);
 
 const movedAway = mail(serviceMovedAway, ({ data }, reader) => {
   const name = data.hostname ?? data.product;
@@ -185,17 +206,21 @@ const pricedIn = (reader: Reader, coming: { price: string; currency: string; fro
   day: dayFor(reader, coming.from),
 });
 
-const movedIn = mail(serviceMovedIn, ({ data }, reader) => {
-  const name = data.hostname ?? data.product;
-  return {
-    subject: say(reader, 'movedIn.subject', { name }),
-    blocks: [
-      say(reader, 'movedIn.what', { name }),
-      ...(data.coming_price ? [say(reader, 'movedIn.price', pricedIn(reader, data.coming_price))] : []),
-      say(reader, 'movedIn.next'),
-    ],
-  };
-});
+const movedIn = mail(
+  serviceMovedIn,
+  ({ data }, reader) => {
+    const name = data.hostname ?? data.product;
+    return {
+      subject: say(reader, 'movedIn.subject', { name }),
+      blocks: [
+        say(reader, 'movedIn.what', { name }),
+        ...(data.coming_price ? [say(reader, 'movedIn.price', pricedIn(reader, data.coming_price))] : []),
+        say(reader, 'movedIn.next'),
+      ],
+    };
+  },
+  { leadsTo: toService },
+);
 
 /** What customers are told of their orders and services. */
 export const serviceMails: MailDeclaration[] = ofOrganization([

@@ -22,6 +22,12 @@ const departmentTold = mailTo(
       say(reader, 'department.next', { tid }),
     ],
   }),
+  {
+    leadsTo: ({ data: { tid } }, reader) => ({
+      button: say(reader, 'department.button'),
+      page: `/staff/tickets/${tid}`,
+    }),
+  },
 );
 
 const customerTold = mail(
@@ -40,7 +46,13 @@ const customerTold = mail(
       ],
     };
   },
-  { conversation: ({ tid, in_reply_to }) => ({ code: tid, inReplyTo: in_reply_to ?? null }) },
+  {
+    conversation: ({ tid, in_reply_to }) => ({ code: tid, inReplyTo: in_reply_to ?? null }),
+    leadsTo: ({ data: { tid, is_closed } }, reader) => ({
+      button: say(reader, is_closed ? 'closed.see' : 'answered.button'),
+      page: `/tickets/${tid}`,
+    }),
+  },
 );
 
 /** What people are told of tickets. What was written stands in the ticket alone. */

@@ -14,7 +14,13 @@ const paused = mail(
     ],
   }),
   // Whoever made it may have left.
-  { permission: 'webhook.manage' },
+  {
+    permission: 'webhook.manage',
+    leadsTo: ({ subject: { id } }, reader) => ({
+      button: say(reader, 'paused.button'),
+      page: `/developers/webhooks/${id}`,
+    }),
+  },
 );
 
 /** What customers are told of their webhooks. */

@@ -1,6 +1,7 @@
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { nextOf } from './account/next.ts';
 import { wantedOf } from './cart/wanted.ts';
+import { actFor } from './data/actFor.ts';
 import {
   type ActivityFilter,
   type ChartPeriod,
@@ -93,8 +94,14 @@ interface About {
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'in',
-  beforeLoad: async ({ location }) => {
+  beforeLoad: async ({ location, cause }) => {
     const { staff, organization } = await requireSignedIn(location.href);
+    // A link in a mail says whose it is; somebody may be in several.
+    const { organization: named, ...search } = location.search as { organization?: unknown };
+    if (named !== undefined && cause !== 'preload') {
+      await actFor(named);
+      throw redirect({ to: location.pathname, search, replace: true });
+    }
     // The provider's people begin with what waits for them, unless they are customers as well.
     if (staff !== null && organization === null && location.pathname === '/')
       throw redirect({ to: '/staff' });

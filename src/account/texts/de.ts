@@ -8,6 +8,7 @@ export const de: Translation<typeof en> = {
     ifNotYouPassword:
       'Wenn Sie das nicht waren, kennt jemand Ihr Passwort: Setzen Sie ein neues – damit enden alle Sitzungen – und wenden Sie sich an unseren Support.',
     setPassword: 'Neues Passwort setzen',
+    seeKeys: 'API-Schlüssel ansehen',
     confirmAddress: 'Adresse bestätigen',
   },
   keyMade: {

@@ -5,6 +5,7 @@ export const en = {
     ifNotYouPassword:
       'If that was not you, somebody knows your password: set a new one, which ends all sessions, and ask support.',
     setPassword: 'Set a new password',
+    seeKeys: 'See your API keys',
     confirmAddress: 'Confirm address',
   },
   keyMade: {

@@ -7,6 +7,7 @@ export const de: Translation<typeof en> = {
     what: '{{title}}, seit der letzten E-Mail dieser Art:',
     concern: '{{id}}: {{message}}',
     more: 'und {{number}} weitere',
-    all: 'Alles, worum sich jemand kümmern muss: GET /api/staff/attention',
+    all: 'Alles, worum sich jemand kümmern muss, steht im Dashboard.',
+    button: 'Alles ansehen',
   },
 };

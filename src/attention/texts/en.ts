@@ -5,6 +5,7 @@ export const en = {
     what: '{{title}}, since the last mail of this kind:',
     concern: '{{id}}: {{message}}',
     more: 'and {{number}} more',
-    all: 'All that needs a person: GET /api/staff/attention',
+    all: 'The dashboard has all that needs a person.',
+    button: 'See all of it',
   },
 } as const;

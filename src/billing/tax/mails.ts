@@ -8,7 +8,11 @@ const notValid = mail(
     subject: say(reader, 'taxId.subject', { taxId }),
     blocks: [say(reader, 'taxId.what', { taxId }), say(reader, 'taxId.next')],
   }),
-  { isBill: true, when: ({ state }) => state === 'invalid' },
+  {
+    isBill: true,
+    when: ({ state }) => state === 'invalid',
+    leadsTo: (_, reader) => ({ button: say(reader, 'shared.seeProfile'), page: '/billing/profile' }),
+  },
 );
 
 /** What customers are told of their tax. */

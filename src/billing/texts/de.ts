@@ -7,6 +7,10 @@ export const de: Translation<typeof en> = {
     due: 'Fällig am',
     nothing: 'Es ist nichts zu zahlen.',
     payNow: 'Jetzt bezahlen',
+    seeInvoice: 'Rechnung ansehen',
+    orderAgain: 'Neu bestellen',
+    seeMethods: 'Zahlungsarten ansehen',
+    seeProfile: 'Rechnungsdaten ansehen',
     reason: 'Grund: {{reason}}',
     youOweNothing: 'Dafür ist nichts zu zahlen.',
     onItsWay: 'Falls Ihre Überweisung schon unterwegs ist, schreiben wir sie Ihrem Konto als Guthaben gut.',
@@ -23,7 +27,7 @@ export const de: Translation<typeof en> = {
   renewal: {
     subject: 'Ihre Verlängerung: Rechnung {{id}}',
     what: 'Diese Rechnung ist für den nächsten Zeitraum Ihrer Dienste bei uns:',
-    next: 'Sobald sie bezahlt ist, verschiebt sich Ihr Fälligkeitstag.',
+    next: 'Wenn Sie sie bis dahin bezahlen, läuft alles weiter.',
     credit:
       'Sie haben {{credit}} Guthaben. Um den {{duedate}} wird diese Rechnung zuerst daraus bezahlt, und der Rest über Ihre gespeicherte Zahlungsmethode, falls es eine gibt.',
   },

@@ -5,6 +5,10 @@ export const en = {
     due: 'Due',
     nothing: 'There is nothing to pay.',
     payNow: 'Pay now',
+    seeInvoice: 'See the invoice',
+    orderAgain: 'Order again',
+    seeMethods: 'See your payment methods',
+    seeProfile: 'See your billing profile',
     reason: 'Reason: {{reason}}',
     youOweNothing: 'You owe nothing for it.',
     onItsWay: 'If your transfer is on its way already, it becomes credit in your account.',
@@ -20,7 +24,7 @@ export const en = {
   renewal: {
     subject: 'Your renewal: invoice {{id}}',
     what: 'This is for the next period of what you have with us:',
-    next: 'Once it is paid, your due date moves.',
+    next: 'Pay it by then, and everything goes on.',
     credit:
       'You have {{credit}} of credit. It pays this invoice first, around {{duedate}}, and your saved payment method the rest, if there is one.',
   },

@@ -1,8 +1,13 @@
 import { type MailDeclaration, mail } from '../../events/index.ts';
-import { dayFor, moneyFor } from '../../platform/index.ts';
+import { dayFor, moneyFor, type Reader } from '../../platform/index.ts';
 import { invoiceOverdue, invoiceReminded, serviceEnding } from '../events.ts';
 import { say } from '../texts/index.ts';
-import { nameOf } from '../texts/named.ts';
+import { nameOf, toService } from '../texts/named.ts';
+
+const toInvoice = ({ subject: { id } }: { subject: { id: number } }, reader: Reader) => ({
+  button: say(reader, 'shared.payNow'),
+  page: `/invoices/${id}`,
+});
 
 const reminder = mail(
   invoiceReminded,
@@ -17,7 +22,7 @@ const reminder = mail(
       ],
     };
   },
-  { isBill: true },
+  { isBill: true, leadsTo: toInvoice },
 );
 
 const overdue = mail(
@@ -35,21 +40,25 @@ const overdue = mail(
       blocks: [
         say(reader, 'overdue.what', { id, name, duedate, due }),
         ...suspends,
-        say(reader, 'overdue.next'),
+        say(reader, data.suspends_on === null ? 'overdue.nextOpen' : 'overdue.next'),
       ],
     };
   },
-  { isBill: true },
+  { isBill: true, leadsTo: toInvoice },
 );
 
-const ending = mail(serviceEnding, ({ data }, reader) => {
-  const name = nameOf(data);
-  const day = dayFor(reader, data.ends_on);
-  return {
-    subject: say(reader, 'ending.subject', { name, day }),
-    blocks: [say(reader, 'ending.what', { name, day }), say(reader, 'ending.next')],
-  };
-});
+const ending = mail(
+  serviceEnding,
+  ({ data }, reader) => {
+    const name = nameOf(data);
+    const day = dayFor(reader, data.ends_on);
+    return {
+      subject: say(reader, 'ending.subject', { name, day }),
+      blocks: [say(reader, 'ending.what', { name, day }), say(reader, 'ending.next')],
+    };
+  },
+  { leadsTo: toService },
+);
 
 /** What customers are told before something happens to their services. */
 export const calendarMails: MailDeclaration[] = [reminder, overdue, ending];

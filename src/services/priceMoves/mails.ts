@@ -2,11 +2,11 @@ import { type MailDeclaration, mail } from '../../events/index.ts';
 import { dayFor, moneyFor } from '../../platform/index.ts';
 import { priceChangeAnnounced, priceChangeRevoked } from '../events.ts';
 import { say } from '../texts/index.ts';
-import { nameOf, periodFor } from '../texts/named.ts';
+import { nameOf, periodFor, toService } from '../texts/named.ts';
 
 const announced = mail(
   priceChangeAnnounced,
-  ({ subject: { id }, data }, reader) => {
+  ({ data }, reader) => {
     const name = nameOf(data);
     const day = dayFor(reader, data.from);
     const period = periodFor(reader, data.cycle);
@@ -25,11 +25,11 @@ const announced = mail(
           ],
         },
         say(reader, 'priceAnnounced.tax'),
-        say(reader, 'priceAnnounced.choice', { day, id }),
+        say(reader, 'priceAnnounced.choice', { day }),
       ],
     };
   },
-  { isBill: true },
+  { isBill: true, leadsTo: toService },
 );
 
 const revoked = mail(
@@ -42,7 +42,7 @@ const revoked = mail(
       blocks: [say(reader, 'priceKept.what', { name, price }), say(reader, 'priceKept.next')],
     };
   },
-  { isBill: true },
+  { isBill: true, leadsTo: toService },
 );
 
 /** What customers are told of the prices of what they have. */

@@ -169,7 +169,7 @@ describe('a move of prices', () => {
       '€10.00',
       '€12.00',
       dayFor({ language: 'en' }, duedate),
-      `/dashboard/services/${id}/cancel`,
+      `/services/${id}?organization=${customer.organizationId}`,
     ])
       expect(told[0]?.body).toContain(word);
     expect((await service(id)).coming_price).toEqual({ price: '12.00', from: duedate });

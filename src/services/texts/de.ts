@@ -3,6 +3,8 @@ import type { en } from './en.ts';
 
 export const de: Translation<typeof en> = {
   shared: {
+    look: '{{name}} ansehen',
+    payNow: 'Jetzt bezahlen',
     reason: 'Grund: {{reason}}',
   },
   ready: {
@@ -93,6 +95,7 @@ export const de: Translation<typeof en> = {
     what: 'Die Rechnung {{id}} für {{name}} war am {{duedate}} fällig, und {{due}} sind noch nicht bezahlt.',
     suspends: 'Wenn sie nicht bezahlt wird, ist {{name}} ab dem {{day}} gesperrt und nicht benutzbar.',
     next: 'Wenn Sie mehr Zeit brauchen, schreiben Sie uns vorher.',
+    nextOpen: 'Wenn Sie mehr Zeit brauchen, schreiben Sie uns.',
   },
   ending: {
     subject: '{{name}} endet am {{day}}',
@@ -106,7 +109,7 @@ export const de: Translation<typeof en> = {
     after: 'Danach, für {{period}}',
     tax: 'Beide Preise sind netto. Was Sie schon bezahlt haben und eine Rechnung, die noch offen ist, behalten ihren Preis.',
     choice:
-      'Wenn Sie einverstanden sind, brauchen Sie nichts zu tun. Andernfalls kündigen Sie vor dem {{day}} zum Ende des Zeitraums: bei Ihren Diensten oder mit POST /api/dashboard/services/{{id}}/cancel. Weitere Kosten entstehen Ihnen dann nicht.',
+      'Wenn Sie einverstanden sind, brauchen Sie nichts zu tun. Andernfalls kündigen Sie vor dem {{day}} zum Ende des Zeitraums; weitere Kosten entstehen Ihnen dann nicht.',
   },
   priceKept: {
     subject: '{{name}} behält den bisherigen Preis',

@@ -1,6 +1,8 @@
 /** What mails about orders and services say. `{{name}}` is what people call a service: its hostname, or its product. */
 export const en = {
   shared: {
+    look: 'See {{name}}',
+    payNow: 'Pay now',
     reason: 'Reason: {{reason}}',
   },
   ready: {
@@ -91,11 +93,12 @@ export const en = {
     what: 'Invoice {{id}} for {{name}} was due on {{duedate}}, and {{due}} are not paid.',
     suspends: 'Unless it is paid, {{name}} is suspended from {{day}} on and cannot be used.',
     next: 'If you need more time, write to us before then.',
+    nextOpen: 'If you need more time, write to us.',
   },
   ending: {
     subject: '{{name}} ends on {{day}}',
     what: '{{name}} is not renewed by itself, so it ends on {{day}}. What is stored on it is deleted then.',
-    next: 'To keep it, renew it or turn auto_renew on before that day.',
+    next: 'To keep it, renew it before that day, or have it renewed by itself again.',
   },
   priceAnnounced: {
     subject: '{{name}} costs {{price}} from {{day}} on',
@@ -104,7 +107,7 @@ export const en = {
     after: 'Afterwards, for {{period}}',
     tax: 'Both are before tax. What you have paid for, and an invoice that is open, keep their price.',
     choice:
-      'If you agree there is nothing for you to do. If not, cancel it before {{day}} to the end of its period: among your services, or with POST /api/dashboard/services/{{id}}/cancel. It then costs you nothing more.',
+      'If you agree there is nothing for you to do. If not, cancel it before {{day}} to the end of its period; it then costs you nothing more.',
   },
   priceKept: {
     subject: '{{name}} keeps its price',

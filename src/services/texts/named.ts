@@ -20,3 +20,12 @@ export function periodFor(reader: Reader, cycle: string): string {
   const known = cycles.find((each) => each === cycle);
   return known === undefined ? cycle : say(reader, `periods.${known}`);
 }
+
+/** To the page of the service that a mail is about. */
+export const toService = (
+  { subject: { id }, data }: { subject: { id: number }; data: Named },
+  reader: Reader,
+) => ({
+  button: say(reader, 'shared.look', { name: nameOf(data) }),
+  page: `/services/${id}`,
+});

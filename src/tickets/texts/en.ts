@@ -5,12 +5,14 @@ export const en = {
     subject: '[{{tid}}] {{subject}}',
     opened: '{{from}} opened the ticket {{tid}}: "{{subject}}".',
     wrote: '{{from}} wrote in the ticket {{tid}}: "{{subject}}".',
-    next: 'Read and answer it: GET /api/staff/tickets/{{tid}}',
+    next: 'Read and answer {{tid}} in the dashboard.',
+    button: 'Read and answer',
   },
   answered: {
     subject: '[{{tid}}] {{subject}}',
     what: 'We answered your ticket {{tid}}, "{{subject}}".',
     next: 'You find the answer in the dashboard, among your tickets, and can write back there.',
+    button: 'Read the answer',
     nextByMail:
       'You find the answer in the dashboard, among your tickets. Write back there, or by answering this mail.',
   },
@@ -22,6 +24,7 @@ export const en = {
     what: 'Your ticket {{tid}}, "{{subject}}", is closed.',
     ask: 'Did it help? Tell us by one click.',
     button: 'Say whether it helped',
+    see: 'See the ticket',
     next: 'If something is still open, write a reply to it in the dashboard: that opens it again.',
     nextByMail:
       'If something is still open, answer this mail or write in the dashboard: that opens it again.',

@@ -6,6 +6,7 @@ export const de: Translation<typeof en> = {
     subject: 'Ihre Webhooks sind angehalten',
     what: 'Seit {{since}} wurde nichts mehr angenommen, was wir an {{url}} gesendet haben. Wir versuchen es daher vorerst nicht weiter.',
     last: 'Die letzte Antwort: {{reason}}',
-    next: 'Was in der Zwischenzeit geschieht, bleibt dreißig Tage lang gespeichert. Sobald die Adresse wieder Webhooks annimmt, setzen Sie ihren Status auf „enabled“; dann wird alles gesendet.',
+    next: 'Was in der Zwischenzeit geschieht, bleibt dreißig Tage lang gespeichert. Sobald die Adresse wieder Webhooks annimmt, schalten Sie den Webhook wieder ein; dann wird alles gesendet.',
+    button: 'Webhook ansehen',
   },
 };

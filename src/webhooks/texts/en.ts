@@ -4,6 +4,7 @@ export const en = {
     subject: 'Your webhooks are paused',
     what: 'Nothing that we sent to {{url}} was taken since {{since}}, so we have stopped trying.',
     last: 'What came back last: {{reason}}',
-    next: 'What happens meanwhile is kept for thirty days. Once the address takes webhooks again, set its status to "enabled", and all of it is sent.',
+    next: 'What happens meanwhile is kept for thirty days. Once the address takes webhooks again, switch it on again, and all of it is sent.',
+    button: 'See the webhook',
   },
 } as const;
