@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 /** The dashboard in a real browser, against the product itself. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newInvoice } from '../test/invoices.ts';
 import { orderVps, runningVps } from '../test/orders.ts';
-import { type Bed, linkIn, openBed, signIn } from './testbed.ts';
+import { newCustomer } from '../test/people.ts';
+import { sql } from '../test/sql.ts';
+import { type Bed, linkIn, openBed, signIn, signInAs } from './testbed.ts';
 
 const hostile = '<img src=x onerror="document.title=1"> "</script><script>document.title=2</script>';
 
@@ -25,6 +28,13 @@ describe('whoever is not signed in', () => {
     await page.getByLabel('Country').selectOption({ label: 'Austria' });
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+    // They went through the whole form for one wrong letter; another mail is one press away.
+    await page.getByRole('button', { name: 'I mistyped the address' }).click();
+    expect(await page.getByLabel('Last name').inputValue()).toBe('Brand');
+    await page.locator('input[name=password]').fill('seven green lanterns');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('button', { name: 'Send the mail again' }).click();
+    await page.getByText('A mail is on its way.').waitFor();
     const link = await linkIn(bed, 'zoe@example.com', 'account.registered');
     await page.goto('/sign-in');
     await page.getByLabel('E-mail address').fill('zoe@example.com');
@@ -37,6 +47,10 @@ describe('whoever is not signed in', () => {
     await page.goto(link);
     await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
     expect(page.url()).not.toContain('token');
+    const again = await bed.open();
+    await again.page.goto(link);
+    await again.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
+    await again.page.getByRole('link', { name: 'Sign in' }).waitFor();
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByLabel('E-mail address').fill('zoe@example.com');
     await page.locator('input[name=password]').fill('seven green lanterns');
@@ -75,6 +89,45 @@ describe('whoever is not signed in', () => {
     const { page } = await bed.open();
     await page.goto(where);
     await page.getByRole('heading', { name: 'This link is incomplete' }).waitFor();
+    await page.getByRole('link', { name: 'Go to the dashboard' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  it('has another link sent where one to set a password no longer works', async () => {
+    const { page } = await bed.open();
+    await page.goto('/reset-password?token=0vX2m7Qy1cZ8sTtW5nB4kLhE9uRfJpGaDdYxKiMoQwA');
+    await page.locator('input[name=password]').fill('seven green lanterns');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
+    await page.getByRole('link', { name: 'Send the link' }).click();
+    await page.getByLabel('E-mail address').fill('nobody@example.com');
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByRole('button', { name: 'Send it again, or to another address' }).waitFor();
+    await page.getByRole('link', { name: 'Back to signing in' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  it('comes by a mail to what it is about, also of another organization than they looked at last', async () => {
+    const [one, other] = [await newCustomer(bed.product), await newCustomer(bed.product)];
+    await sql(
+      bed.product,
+      `insert into memberships (organization_id, user_id, role, joined_at) values ($1, $2, 'billing', now())`,
+      ...[other.organizationId, one.userId],
+    );
+    const invoiceId = await newInvoice(bed.product, other);
+    const { page } = await bed.open();
+    await page.goto('/');
+    await signInAs(page, one);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const chosen = () => page.evaluate(`localStorage.getItem('innkeeper.organization')`);
+    expect(await chosen()).toBe(String(one.organizationId));
+    await page.goto(`/invoices/${invoiceId}?organization=${other.organizationId}`);
+    await page.getByRole('heading', { name: `Invoice ${invoiceId}` }).waitFor();
+    expect(new URL(page.url()).search).toBe('');
+    // To what they belong no more, or never did, nobody is led.
+    await page.goto('/billing?organization=4242');
+    await page.getByRole('heading', { name: 'Billing' }).waitFor();
+    expect(await chosen()).toBe(String(other.organizationId));
   });
 });
 

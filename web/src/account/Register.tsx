@@ -5,30 +5,57 @@ import { useBrand } from '../data/brand.ts';
 import { client } from '../data/client.ts';
 import { countries } from '../text/countries.ts';
 import { useText } from '../text/index.ts';
-import { Card, Choice, Field, Form, Group, LinkTo, Text, type Values } from '../ui/index.ts';
+import { Anchor, Card, Choice, Field, Form, Group, LinkTo, Text, type Values } from '../ui/index.ts';
+import { SendAgain } from './SendAgain.tsx';
 
 type Registration = BodyOf<OperationAt<'post', '/auth/register'>>;
 
 export function Register() {
   const { t, language } = useText();
   const isInvitedOnly = useBrand().registration === 'invited';
-  const [sentTo, setSentTo] = useState<string | null>(null);
+  const [sent, setSent] = useState<Values | null>(null);
+  const [isWrong, setWrong] = useState(false);
   const send = async (values: Values) => {
     await client.post('/auth/register', { body: values as unknown as Registration });
-    setSentTo(values.email ?? '');
+    setWrong(false);
+    setSent(values);
   };
-  if (sentTo !== null) {
+  if (sent !== null && !isWrong) {
+    const email = sent.email ?? '';
     // Nobody learns here who was invited: the answer is the same for every address.
-    const sent = { email: sentTo };
-    const text = isInvitedOnly ? t('register.sentTextInvited', sent) : t('register.sentText', sent);
-    return <Card title={t('register.sent')} text={text} />;
+    const text = isInvitedOnly ? t('register.sentTextInvited', { email }) : t('register.sentText', { email });
+    return (
+      <Card title={t('register.sent')} text={text}>
+        <SendAgain email={email} text={t('register.notThere')} />
+        <Anchor component="button" type="button" onClick={() => setWrong(true)} ta="start">
+          {t('register.otherAddress')}
+        </Anchor>
+        <LinkTo to="/sign-in">{t('register.toSignIn')}</LinkTo>
+      </Card>
+    );
   }
   return (
     <Card title={t('register.title')} {...(isInvitedOnly ? { text: t('register.invitedText') } : {})}>
       <Form fields={register} submit={t('register.submit')} onSubmit={send}>
-        <Field name="first_name" label={t('register.firstName')} autoComplete="given-name" />
-        <Field name="last_name" label={t('register.lastName')} autoComplete="family-name" />
-        <Field name="email" type="email" label={t('register.email')} autoComplete="username" />
+        <Field
+          name="first_name"
+          defaultValue={sent?.first_name}
+          label={t('register.firstName')}
+          autoComplete="given-name"
+        />
+        <Field
+          name="last_name"
+          defaultValue={sent?.last_name}
+          label={t('register.lastName')}
+          autoComplete="family-name"
+        />
+        <Field
+          name="email"
+          defaultValue={sent?.email}
+          type="email"
+          label={t('register.email')}
+          autoComplete="username"
+        />
         <Field
           name="password"
           type="password"
@@ -38,12 +65,14 @@ export function Register() {
         />
         <Field
           name="organization_name"
+          defaultValue={sent?.organization_name}
           label={t('register.organization')}
           autoComplete="organization"
           required={false}
         />
         <Choice
           name="country"
+          defaultValue={sent?.country}
           label={t('register.country')}
           help={t('register.countryHelp')}
           // Who buys something has to say it; who says it here is asked for nothing later.

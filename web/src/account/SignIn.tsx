@@ -11,6 +11,7 @@ import { useText } from '../text/index.ts';
 import { Anchor, Button, Card, Field, Form, Group, LinkTo, Refusal, Text, type Values } from '../ui/index.ts';
 import { nextOf } from './next.ts';
 import { NoPasskeyError, offerPasskey, showPasskey } from './passkey.ts';
+import { SendAgain } from './SendAgain.tsx';
 
 type Methods = Schema<'SignedIn'>['methods'];
 
@@ -122,7 +123,7 @@ export function SignInSteps({ text, email: known, frame, onSignedIn, children }:
           />
         </Form>
         <PasskeyRefusal error={byPasskey.error ?? offered.error} />
-        {unverified !== null && <Unverified email={unverified} />}
+        {unverified !== null && <SendAgain email={unverified} text={t('signIn.unverified')} />}
         {children}
       </>
     ),
@@ -167,23 +168,6 @@ export function PasskeyRefusal({ error }: { error: unknown }) {
   const { t } = useText();
   if (error instanceof NoPasskeyError) return <Text role="alert">{t('signIn.passkeyStopped')}</Text>;
   return <Refusal error={error} />;
-}
-
-/** For whoever has registered, and may not have confirmed the address yet. */
-function Unverified({ email }: { email: string }) {
-  const { t } = useText();
-  const resend = useMutation({ mutationFn: () => client.post('/auth/email/resend', { body: { email } }) });
-  return (
-    <div role="status">
-      <Text>{resend.isSuccess ? t('signIn.resent') : t('signIn.unverified')}</Text>
-      {!resend.isSuccess && (
-        <Anchor component="button" type="button" onClick={() => resend.mutate()}>
-          {t('signIn.resend')}
-        </Anchor>
-      )}
-      <Refusal error={resend.error} />
-    </div>
-  );
 }
 
 interface SecondFactorProps {

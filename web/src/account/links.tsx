@@ -3,11 +3,23 @@ import { useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { forgetPassword } from '../../../client/generated/fields/forgetPassword.ts';
 import { resetPassword } from '../../../client/generated/fields/resetPassword.ts';
+import { ApiError } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { chooseOrganization } from '../data/organization.ts';
 import { session, startOver } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
-import { Button, Card, Field, Form, Group, LinkButton, Loader, Refusal } from '../ui/index.ts';
+import {
+  Anchor,
+  Button,
+  Card,
+  Field,
+  Form,
+  Group,
+  LinkButton,
+  LinkTo,
+  Loader,
+  Refusal,
+} from '../ui/index.ts';
 
 /**
  * The token of the link in a mail. It leaves the address at once, so that neither the history nor whoever looks over
@@ -22,13 +34,20 @@ function useToken(): string | null {
 
 function Missing() {
   const { t } = useText();
-  return <Card title={t('link.missing')} text={t('link.missingText')} />;
+  return (
+    <Card title={t('link.missing')} text={t('link.missingText')}>
+      <LinkTo to="/">{t('link.toDashboard')}</LinkTo>
+    </Card>
+  );
 }
 
 function ToSignIn() {
   const { t } = useText();
   return <LinkButton to="/sign-in">{t('signIn.title')}</LinkButton>;
 }
+
+/** Whether a link opens nothing more: it was used, is too old, or lacks a part. */
+const isWornOut = (error: unknown) => error instanceof ApiError && error.code === 'invalid_link';
 
 /** Confirms by itself: whoever opens it has the mail, and a second opening changes nothing. */
 export function VerifyEmail() {
@@ -51,14 +70,19 @@ export function VerifyEmail() {
         <ToSignIn />
       </Card>
     );
+  if (isWornOut(verify.error))
+    return (
+      <Card title={t('link.wornOut')} text={t('link.wornOutText')}>
+        <ToSignIn />
+      </Card>
+    );
   return (
-    <Card title={t('link.verifying')}>
+    <Card title={t(verify.isError ? 'link.notVerified' : 'link.verifying')}>
       {verify.isError ? (
-        <Refusal error={verify.error} />
+        <Refusal error={verify.error} onRetry={() => mutate(token)} />
       ) : (
         <Loader role="img" aria-label={t('link.verifying')} />
       )}
-      {verify.isError && <ToSignIn />}
     </Card>
   );
 }
@@ -66,7 +90,15 @@ export function VerifyEmail() {
 export function ForgotPassword() {
   const { t } = useText();
   const [isSent, setSent] = useState(false);
-  if (isSent) return <Card title={t('register.sent')} text={t('link.forgotSent')} />;
+  if (isSent)
+    return (
+      <Card title={t('register.sent')} text={t('link.forgotSent')}>
+        <Anchor component="button" type="button" onClick={() => setSent(false)} ta="start">
+          {t('link.forgotAgain')}
+        </Anchor>
+        <LinkTo to="/sign-in">{t('register.toSignIn')}</LinkTo>
+      </Card>
+    );
   return (
     <Card title={t('link.forgotTitle')} text={t('link.forgotText')}>
       <Form
@@ -79,6 +111,7 @@ export function ForgotPassword() {
       >
         <Field name="email" type="email" label={t('signIn.email')} autoComplete="username" />
       </Form>
+      <LinkTo to="/sign-in">{t('register.toSignIn')}</LinkTo>
     </Card>
   );
 }
@@ -87,7 +120,14 @@ export function ResetPassword() {
   const { t } = useText();
   const token = useToken();
   const [isDone, setDone] = useState(false);
+  const [isOver, setOver] = useState(false);
   if (token === null) return <Missing />;
+  if (isOver)
+    return (
+      <Card title={t('link.wornOut')} text={t('link.resetOver')}>
+        <LinkButton to="/forgot-password">{t('link.forgotSubmit')}</LinkButton>
+      </Card>
+    );
   if (isDone)
     return (
       <Card title={t('link.resetDone')} text={t('link.resetDoneText')}>
@@ -100,8 +140,13 @@ export function ResetPassword() {
         fields={resetPassword}
         submit={t('link.resetSubmit')}
         onSubmit={async ({ password = '' }) => {
-          await client.post('/auth/password/reset', { body: { token, password } });
-          setDone(true);
+          await client.post('/auth/password/reset', { body: { token, password } }).then(
+            () => setDone(true),
+            (error: unknown) => {
+              if (!isWornOut(error)) throw error;
+              setOver(true);
+            },
+          );
         }}
       >
         <Field
