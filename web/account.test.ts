@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addPasskeyDevice } from '../test/browser.ts';
 import { apiClient } from '../test/client.ts';
 import { newInvoice } from '../test/invoices.ts';
-import { newMember } from '../test/people.ts';
-import { type Bed, openBed, signIn, type Visitor } from './testbed.ts';
+import { newCustomer, newMember } from '../test/people.ts';
+import { type Bed, openBed, signIn, signInAs, type Visitor } from './testbed.ts';
 
 let bed: Bed;
 beforeAll(async () => {
@@ -244,17 +244,31 @@ describe('what programs use', () => {
 });
 
 describe('money', () => {
-  it('is paid in the ways that are open, and the others say why not', async () => {
+  it('is paid in the ways that are open, and whoever finds none is told so, and whom to write to', async () => {
+    const poor = await newCustomer(bed.product);
+    const theirs = await newInvoice(bed.product, poor);
+    const stuck = await bed.open();
+    await stuck.page.goto(`/invoices/${theirs}`);
+    await signInAs(stuck.page, poor);
+    const credit = stuck.page.getByRole('button', { name: /from credit$/ });
+    await credit.waitFor();
+    await stuck.page.keyboard.press('Tab');
+    await credit.focus();
+    const reason = stuck.page.getByRole('tooltip');
+    await reason.waitFor();
+    expect(await reason.innerText()).toContain('0.00 can be spent');
+    // Nothing is paid online here, so no button says that it could be.
+    expect(await stuck.page.getByRole('button', { name: 'Pay online' }).count()).toBe(0);
+    await stuck.page.getByText('No way to pay this is open here at the moment.').waitFor();
+    await stuck.page.getByRole('link', { name: 'Write to us' }).click();
+    await stuck.page.getByRole('heading', { name: 'New ticket' }).waitFor();
+    const { body: ways } = await poor.get(`/dashboard/invoices/${theirs}`);
+    const closed = ways.data.payment_ways.map(({ reason }: { reason: string }) => reason).join();
+    expect(closed).not.toMatch(/by transfer|pay online/);
     const invoiceId = await newInvoice(bed.product, bed.product.customer);
     const visitor = await bed.open();
     const { page } = visitor;
     await signIn(bed, visitor, `/invoices/${invoiceId}`);
-    const online = page.getByRole('button', { name: 'Pay online' });
-    await online.waitFor();
-    await page.keyboard.press('Tab');
-    await online.focus();
-    await page.getByRole('tooltip').waitFor();
-    expect(await page.getByRole('tooltip').innerText()).toContain('pay from credit or by transfer');
     await page.getByRole('button', { name: 'Cancel invoice' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel invoice' }).click();
     await page.getByText('Cancelled', { exact: true }).waitFor();
@@ -269,11 +283,12 @@ describe('money', () => {
     const { page } = visitor;
     const streaming = page.waitForResponse('**/api/dashboard/events*');
     await signIn(bed, visitor, `/invoices/${invoiceId}`);
-    await page.getByRole('button', { name: 'Pay online' }).waitFor();
+    const credit = page.getByRole('button', { name: /from credit$/ });
+    await credit.waitFor();
     await streaming;
     await bed.product.customer.post(`/dashboard/invoices/${invoiceId}/cancel`);
     await page.getByText('Cancelled', { exact: true }).waitFor();
-    expect(await page.getByRole('button', { name: 'Pay online' }).count()).toBe(0);
+    expect(await credit.count()).toBe(0);
   });
 
   it('is put aside as credit, by an invoice', async () => {

@@ -96,7 +96,7 @@ export async function paymentWays(ctx: OrganizationContext, invoice: Owed) {
       'card',
       payable ??
         (provider === null
-          ? noProvider
+          ? noProvider(iban)
           : isComing(ctx, invoice.coming)
             ? comingRefusal
             : reasonAgainstLittle(dueMinor, leastByProvider(ctx, currency), currency)),
@@ -105,7 +105,7 @@ export async function paymentWays(ctx: OrganizationContext, invoice: Owed) {
     ),
     way(
       'bank_transfer',
-      payable ?? (iban === null ? noAccount : null),
+      payable ?? (iban === null ? noAccount(provider) : null),
       dueMinor,
       iban === null ? {} : { account: { holder: name, bank, iban, bic } },
     ),
@@ -113,11 +113,12 @@ export async function paymentWays(ctx: OrganizationContext, invoice: Owed) {
 }
 
 const comingRefusal: Refusal = { code: 'invoice_not_payable', message: paymentComing };
-const noProvider: Refusal = {
+/** Neither sends anybody to a way that is closed as well. */
+const noProvider = (iban: string | null): Refusal => ({
   code: 'payment_provider_missing',
-  message: 'Nothing can be paid online here; pay from credit or by transfer',
-};
-const noAccount: Refusal = {
+  message: `Nothing can be paid online here; pay from credit or ${iban === null ? 'write to us' : 'by transfer'}`,
+});
+const noAccount = (provider: string | null): Refusal => ({
   code: 'payment_not_possible',
-  message: 'No bank account is named to transfer to; pay in another way, or write to us',
-};
+  message: `No bank account is named to transfer to; pay from credit or ${provider === null ? 'write to us' : 'online'}`,
+});

@@ -12,6 +12,7 @@ import {
   Copy,
   Fact,
   Group,
+  LinkTo,
   Refusal,
   Section,
   SimpleGrid,
@@ -24,10 +25,13 @@ import { methodName } from './methodName.ts';
 type Shown = DataOf<OperationAt<'get', '/dashboard/invoices/{id}'>>;
 type Way = Schema<'PaymentWay'>;
 
+const isComing = ({ charge }: Schema<'Invoice'>) => charge?.state === 'open' || charge?.state === 'pending';
+
 /** What became of the money that was asked for last: nobody is to pay twice, or to wait for what does not come. */
-function LastCharge({ of: { charge, currency } }: { of: Schema<'Invoice'> }) {
+function LastCharge({ of }: { of: Schema<'Invoice'> }) {
   const { t, language } = useText();
-  if (charge?.state === 'open' || charge?.state === 'pending')
+  const { charge, currency } = of;
+  if (charge !== null && isComing(of))
     return (
       <Text role="status">{t('billing.onItsWay', { amount: money(charge.amount, currency, language) })}</Text>
     );
@@ -73,7 +77,10 @@ export function Pay({ shown: { invoice: found, payment_ways: ways } }: { shown: 
   const isPending = (id?: number) =>
     pay.isPending && pay.variables.method === 'card' && pay.variables.payment_method_id === id;
   const isAsked = card !== undefined && found.charge?.needs_customer === true;
-  const atPage = card !== undefined && (
+  // Where nothing can be paid online, no button promises it.
+  const isOnline = card !== undefined && card.code !== 'payment_provider_missing';
+  const isStuck = mayPay && ways.every(({ allowed }) => !allowed) && !isComing(found);
+  const atPage = isOnline && (
     <ActionButton
       action={actionOf(card)}
       variant={isAsked || !methods?.length ? 'filled' : 'default'}
@@ -104,7 +111,7 @@ export function Pay({ shown: { invoice: found, payment_ways: ways } }: { shown: 
         />
       )}
       <Group>
-        {card !== undefined &&
+        {isOnline &&
           (methods ?? []).map((method) => (
             <ActionButton
               key={method.id}
@@ -128,6 +135,12 @@ export function Pay({ shown: { invoice: found, payment_ways: ways } }: { shown: 
           </ActionButton>
         )}
       </Group>
+      {isStuck && (
+        <Group role="status">
+          <Text>{t('billing.noWay')}</Text>
+          <LinkTo to="/tickets/new">{t('billing.writeToUs')}</LinkTo>
+        </Group>
+      )}
       <Refusal error={pay.error} />
       {transfer?.account && (
         <Stack gap="xs">
