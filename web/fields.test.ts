@@ -5,7 +5,11 @@ import i18next from 'i18next';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ourFields } from '../client/description.ts';
 import { allRoutes } from '../src/api.ts';
+import { requireAmount } from '../src/billing/amount.ts';
 import { listRoutes, type RequestField } from '../src/platform/http/index.ts';
+import { AppError, type Context, wrongWithDomain } from '../src/platform/index.ts';
+import { requireStrong } from '../src/vps/access/identity.ts';
+import { checkUrl } from '../src/webhooks/target.ts';
 import { startTestProduct, type TestProduct } from '../test/product.ts';
 import { fieldOf, mistakeIn } from './src/data/fields.ts';
 import { sayDetail } from './src/text/details.ts';
@@ -103,6 +107,45 @@ it('says all of it in both languages', async () => {
   );
   expect([...unsaid]).toEqual([]);
 });
+
+it('says in both languages what is only found out by asking', async () => {
+  const t = await i18next.createInstance().init({ resources: {}, lng: 'cimode' });
+  const ctx = { config: { webhookAllow: [] } } as unknown as Context;
+  const names = [
+    'a b',
+    '.a.example',
+    '-a.example',
+    `${'a'.repeat(64)}.example`,
+    'localhost',
+    'a.'.repeat(127),
+  ];
+  const urls = [
+    ...['ftp://a.example/', 'https://u:p@a.example/', 'https://localhost/', 'https://a.localhost/'],
+    ...['https://127.0.0.1/', 'http://a.example/', 'https://a.example:99/', 'https://0x7f000001/'],
+  ];
+  const domains = names.map((name) => wrongWithDomain(name, { atLeast: 2 }) ?? '');
+  const hooks = urls.flatMap((url) => detailsOf(() => checkUrl(ctx, url)));
+  const amounts = detailsOf(() => requireAmount('12,50', 'EUR'));
+  const passwords = detailsOf(() => requireStrong('weak'));
+  const said = [...domains, ...hooks, ...amounts, ...passwords];
+  expect(said).toHaveLength(names.length + urls.length + 2);
+  expect(said.filter((message) => sayDetail(t, message) === null)).toEqual([]);
+  // What is an address to one is none to another.
+  expect(sayDetail(t, 'must be an address such as 192.0.2.1, or a network such as 192.0.2.0/24')).toMatch(
+    /range$/,
+  );
+  expect(sayDetail(t, 'must be an address such as https://example.com/imprint')).toMatch(/link$/);
+});
+
+function detailsOf(refused: () => void): string[] {
+  try {
+    refused();
+  } catch (error) {
+    if (error instanceof AppError) return (error.details ?? []).map(({ message }) => message);
+    throw error;
+  }
+  return [];
+}
 
 it('is asked by every form that sends a request with fields', () => {
   const root = path.join(import.meta.dirname, 'src');
