@@ -19,6 +19,8 @@ it('shows the price of what is chosen as it is chosen, keeps it in the address, 
   await signIn(bed, visitor, '/services');
   await page.getByRole('link', { name: 'Order', exact: true }).first().click();
   const price = page.locator('[data-total]');
+  // What the price of the product has in it is not counted twice by who adds up.
+  await page.getByText('1 to 8 · 1 included, each more €2.00 a month').waitFor();
   await page.getByLabel('Memory (GB)').fill('3');
   await expect.poll(() => price.innerText()).toBe('€8.00');
   await page.getByText('Tiny Linux').click();
@@ -45,12 +47,16 @@ it('shows the price of what is chosen as it is chosen, keeps it in the address, 
   // What is wrong is said at its field, and what was typed stays.
   await page.locator('input[autocomplete=new-password]').fill('weakweak');
   await page.getByRole('button', { name: 'Order for €7.20' }).click();
-  await page.getByText('needs at least 8 characters').waitFor();
+  const wrong = page.locator('.mantine-PasswordInput-error');
+  await wrong.filter({ hasText: 'At least 8 characters, of three kinds' }).waitFor();
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('ordered.example.com');
   await page.getByRole('button', { name: 'Make one up' }).click();
+  await wrong.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Order for €7.20' }).click();
   await page.waitForURL(/\/invoices\/\d+/);
   await page.getByRole('button', { name: 'Pay €7.20 from credit' }).waitFor();
+  // From what was ordered it goes on to what it is.
+  await page.getByRole('link', { name: 'VPS, ordered.example.com, monthly' }).waitFor();
   const id = page.url().split('/').at(-1);
   const { body } = await bed.product.customer.get(`/dashboard/invoices/${id}`);
   expect(body.data.invoice).toMatchObject({ total: '7.20', status: 'unpaid' });

@@ -42,7 +42,7 @@ it('finds tickets by their words, narrows and orders them, and keeps that in the
   await link('First').waitFor({ state: 'detached' });
   await link('Second').waitFor();
   // What is searched for has an order of its own.
-  expect(await page.getByLabel('Order').isDisabled()).toBe(true);
+  expect(await page.getByLabel('Sorted by').isDisabled()).toBe(true);
   await page.getByLabel('Search for words').fill(mark);
   await link('First').waitFor();
   await page.getByLabel('State').selectOption({ label: 'Closed' });
@@ -55,7 +55,7 @@ it('finds tickets by their words, narrows and orders them, and keeps that in the
   expect(await page.getByLabel('Search for words').inputValue()).toBe(mark);
   expect(await link('Second').count()).toBe(0);
   await page.goto('/tickets');
-  await page.getByLabel('Order').selectOption({ label: 'Oldest ticket first' });
+  await page.getByLabel('Sorted by').selectOption({ label: 'Oldest ticket first' });
   await page.waitForURL(/sort=created_at/);
   const oldest = (await bed.product.customer.get('/dashboard/tickets?sort=created_at&limit=1')).body.data
     .tickets[0].subject;

@@ -13,6 +13,7 @@ import {
   Confirm,
   Fact,
   Group,
+  LinkTo,
   List,
   Page,
   Paper,
@@ -66,7 +67,18 @@ export function Invoice() {
         items={found.items}
         keyOf={(item) => found.items.indexOf(item)}
         columns={[
-          { name: t('billing.item'), cell: ({ description }) => description },
+          {
+            name: t('billing.item'),
+            // Whoever has paid looks for what they paid for.
+            cell: ({ description, service_id: id }) =>
+              id === null ? (
+                description
+              ) : (
+                <LinkTo to="/services/$id" params={{ id: String(id) }}>
+                  {description}
+                </LinkTo>
+              ),
+          },
           { name: t('billing.price'), isNumber: true, cell: ({ price }) => amount(price) },
         ]}
         error={null}

@@ -206,12 +206,15 @@ function Options({ product, options, onChange }: OptionsProps) {
           const { key, label, min, max, step, unit_price: unit } = option;
           const bounds = t('order.bounds', { min: min ?? 0, max: max ?? '' });
           const dear = unit !== null && Number(unit) > 0;
+          // The price of the product has the least of it.
+          const over = (amount: string) =>
+            min ? t('order.moreThan', { min, price: money(amount, currency, language) }) : more(amount);
           return (
             <Amount
               key={key}
               name={`products[0].options.${key}`}
               label={label}
-              help={dear ? `${bounds} · ${more(unit)}` : bounds}
+              help={dear ? `${bounds} · ${over(unit)}` : bounds}
               min={min ?? 0}
               max={max ?? Number.MAX_SAFE_INTEGER}
               step={step ?? 1}

@@ -27,13 +27,16 @@ export function NewPassword({ name, label, help, required = true }: NewPasswordP
   const { t } = useText();
   const [value, setValue] = useState('');
   const [isShown, setShown] = useState(false);
+  const mistake = useMistake(name);
+  // What is made up is strong: what was wrong with the one before is no more.
+  const [made, setMade] = useState<string | null>(null);
   return (
     <Group align="end" gap="sm">
       <PasswordInput
         name={name}
         label={label}
         description={help}
-        error={useMistake(name)}
+        error={value === made ? undefined : mistake}
         required={required}
         withAsterisk={false}
         autoComplete="new-password"
@@ -47,7 +50,9 @@ export function NewPassword({ name, label, help, required = true }: NewPasswordP
       <Button
         variant="default"
         onClick={() => {
-          setValue(madeUp());
+          const another = madeUp();
+          setMade(another);
+          setValue(another);
           setShown(true);
         }}
       >

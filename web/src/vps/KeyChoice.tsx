@@ -1,5 +1,5 @@
 import { useText } from '../text/index.ts';
-import { Stack, Text, Tick } from '../ui/index.ts';
+import { Group, LinkTo, Stack, Text, Tick } from '../ui/index.ts';
 
 interface KeyChoiceProps {
   keys: readonly { id: number; name: string; fingerprint: string }[];
@@ -16,7 +16,13 @@ export function KeyChoice({ keys, chosen, onChoose }: KeyChoiceProps) {
     else next.delete(id);
     onChoose(next);
   };
-  if (keys.length === 0) return <Text c="dimmed">{t('access.noKeys')}</Text>;
+  if (keys.length === 0)
+    return (
+      <Group>
+        <Text c="dimmed">{t('access.noKeys')}</Text>
+        <LinkTo to="/developers/ssh-keys">{t('access.addKey')}</LinkTo>
+      </Group>
+    );
   return (
     <Stack gap="xs">
       {keys.map(({ id, name, fingerprint }) => (
