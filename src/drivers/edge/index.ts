@@ -12,4 +12,5 @@ export { type MemoryEdge, type MemoryEdgeOptions, memoryEdge } from './memory.ts
 export { type NftablesEdgeOptions, nftablesEdge } from './nftables/driver.ts';
 export { hasKernelSynproxy, whyNoNftables } from './nftables/usable.ts';
 export { addressText, holds, type Network, prefixText, readPrefix, wider } from './prefix.ts';
+export { tidyRanges } from './ranges.ts';
 export { reflectors } from './reflectors.ts';

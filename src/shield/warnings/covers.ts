@@ -1,4 +1,4 @@
-import type { Match, Ranges } from '../../drivers/edge/index.ts';
+import { type Match, type Network, type Ranges, tidyRanges } from '../../drivers/edge/index.ts';
 import { holds, prefixFrom } from '../prefix.ts';
 
 const withPorts: Ranges = [
@@ -9,48 +9,70 @@ const onlyTcp: Ranges = [[6, 6]];
 
 const numbers = ['sourcePorts', 'destinationPorts', 'dscp', 'ecn', 'ttl', 'lengths'] as const;
 
+/** A match as it is compared: networks read, ranges in order. What is undefined holds always. */
+export interface Reach {
+  protocols: Ranges | undefined;
+  numbers: (Ranges | undefined)[];
+  fragment: boolean | undefined;
+  flags: [name: string, isSet: boolean][];
+  destination: Network[] | undefined;
+  sources: Network[] | undefined;
+}
+
+/** Worked out once for each rule: of two hundred rules there are twenty thousand pairs. */
+export function reachOf(match: Match): Reach {
+  const { destination, sources, flags, fragment } = match;
+  return {
+    protocols: tidy(protocolsOf(match)),
+    numbers: numbers.map((name) => tidy(match[name])),
+    fragment,
+    flags: Object.entries(flags ?? {}),
+    destination: destination === undefined ? undefined : [prefixFrom(destination)],
+    sources: sources?.map(prefixFrom),
+  };
+}
+
 /** Whether each packet that `inner` matches is one that `outer` matches: never said where it is not so. */
-export function covers(outer: Match, inner: Match): boolean {
-  // Networks come last: reading them takes long, and there are many pairs.
-  if (!rangesCover(outer.protocols, protocolsOf(inner))) return false;
-  if (!numbers.every((name) => rangesCover(outer[name], inner[name]))) return false;
+export function covers(outer: Reach, inner: Reach): boolean {
+  if (!rangesCover(outer.protocols, inner.protocols)) return false;
   if (outer.fragment !== undefined && outer.fragment !== inner.fragment) return false;
-  const flagsCover = Object.entries(outer.flags ?? {}).every(([flag, isSet]) =>
-    Object.entries(inner.flags ?? {}).some(([name, value]) => name === flag && value === isSet),
+  const flagsCover = outer.flags.every(([flag, isSet]) =>
+    inner.flags.some(([name, value]) => name === flag && value === isSet),
   );
   if (!flagsCover) return false;
-  if (outer.destination !== undefined && !networksCover([outer.destination], listed(inner.destination)))
-    return false;
-  return networksCover(outer.sources, inner.sources);
+  if (!networksCover(outer.destination, inner.destination)) return false;
+  if (!networksCover(outer.sources, inner.sources)) return false;
+  return outer.numbers.every((ranges, nth) => rangesCover(ranges, inner.numbers[nth]));
 }
 
-function listed<T>(value: T | undefined): T[] | undefined {
-  return value === undefined ? undefined : [value];
+function tidy(ranges: Ranges | undefined): Ranges | undefined {
+  return ranges === undefined ? undefined : tidyRanges(ranges);
 }
 
-/** What `inner` says of protocols, also by speaking of ports and flags. */
+/** What it says of protocols, also by speaking of ports and flags. */
 function protocolsOf({ protocols, sourcePorts, destinationPorts, flags }: Match): Ranges | undefined {
   if (protocols !== undefined) return protocols;
   if (flags !== undefined) return onlyTcp;
   return sourcePorts !== undefined || destinationPorts !== undefined ? withPorts : undefined;
 }
 
-function networksCover(outer: readonly string[] | undefined, inner: readonly string[] | undefined): boolean {
+function networksCover(
+  outer: readonly Network[] | undefined,
+  inner: readonly Network[] | undefined,
+): boolean {
   if (outer === undefined) return true;
   if (inner === undefined) return false;
-  const wide = outer.map(prefixFrom);
-  return inner.map(prefixFrom).every((network) => wide.some((each) => holds(each, network)));
+  return inner.every((network) => outer.some((each) => holds(each, network)));
 }
 
+/** Both in order, and nothing in them touches: each range of the one lies within one of the other. */
 function rangesCover(outer: Ranges | undefined, inner: Ranges | undefined): boolean {
   if (outer === undefined) return true;
   if (inner === undefined) return false;
+  let nth = 0;
   return inner.every(([from, to]) => {
-    // Ranges that touch are one.
-    let next = from;
-    for (const [begin, end] of outer.toSorted((one, other) => one[0] - other[0])) {
-      if (begin <= next && next <= end) next = end + 1;
-    }
-    return next > to;
+    while ((outer[nth]?.[1] ?? Number.POSITIVE_INFINITY) < from) nth += 1;
+    const around = outer[nth];
+    return around !== undefined && around[0] <= from && to <= around[1];
   });
 }

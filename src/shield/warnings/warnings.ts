@@ -1,9 +1,9 @@
-import { judge, type Match, type Packet, type Policy } from '../../drivers/edge/index.ts';
+import { judgeOf, type Match, type Packet, type Policy } from '../../drivers/edge/index.ts';
 import type { OrganizationContext } from '../../platform/index.ts';
 import { findPolicies } from '../enforce/addressRows.ts';
 import { readPolicies } from '../enforce/apply.ts';
 import { addressAt, addressOf, prefixFrom, single } from '../prefix.ts';
-import { covers } from './covers.ts';
+import { covers, type Reach, reachOf } from './covers.ts';
 
 /** What may surprise about rules that were taken all the same. */
 export interface Warning {
@@ -43,8 +43,10 @@ export function surprises(
 }
 
 function shadowed(policy: Policy, wanted: readonly number[] | null): Warning[] {
+  const reaches = policy.rules.map(({ match }) => reachOf(match));
   return policy.rules.flatMap((rule, nth): Warning[] => {
-    const by = policy.rules.slice(0, nth).find((before) => covers(before.match, rule.match));
+    const own = reaches[nth] as Reach;
+    const by = policy.rules.find((_, place) => place < nth && covers(reaches[place] as Reach, own));
     // Whoever makes the one that takes everything is told, as is whoever makes the one that gets nothing.
     if (by === undefined || !(wanted === null || wanted.includes(rule.id) || wanted.includes(by.id)))
       return [];
@@ -66,14 +68,16 @@ const questions = { DNS: 53, NTP: 123 } as const;
 const askingPort = 40_000;
 
 function answersDropped(policy: Policy): Warning[] {
+  const judge = judgeOf(policy);
+  const sources = sourcesOf(policy);
   return Object.entries(questions).flatMap(([name, port]): Warning[] => {
-    const isLetIn = sourcesOf(policy).some((source) => {
+    const isLetIn = sources.some((source) => {
       const packet = {
         ...packetTo(policy, source),
         protocol: 17,
         ports: { source: port, destination: askingPort },
       };
-      return judge(policy, packet).action === 'permit';
+      return judge(packet).action === 'permit';
     });
     if (isLetIn) return [];
     const message = `Answers to the machine's own questions by ${name} are dropped: UDP from port ${port} to ports from 1024 on`;
@@ -90,7 +94,7 @@ export function shutsOut(policy: Policy, callerIp: string | null): boolean {
     ...packetTo(policy, caller),
     ...{ protocol: 6, ports: { source: askingPort, destination: 22 }, flags: ['syn'] },
   };
-  return judge(policy, packet).action === 'deny';
+  return judgeOf(policy)(packet).action === 'deny';
 }
 
 function lockOut(policy: Policy): Warning {
