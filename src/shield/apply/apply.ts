@@ -7,6 +7,7 @@ import { policyApplied, trialStarted } from '../events.ts';
 import { newSmallId } from '../ids.ts';
 import { checkLimits } from '../rules/limits.ts';
 import { namesOf } from '../rules/require.ts';
+import { lockRulesFor } from '../rules/store.ts';
 import { type NewApply, requireWish, type Wish } from './wish.ts';
 import { writeRules } from './write.ts';
 
@@ -51,7 +52,10 @@ const setGeneration = statement<never, { id: number; generation: number }>(
  */
 export function applyRules(ctx: OrganizationContext, body: NewApply) {
   return transaction(ctx, 'shield.applyRules', async (tx) => {
-    const { wish, rows, tried, warnings } = await requireWish(tx, body, (owned) => lockPolicies(tx, owned));
+    const { wish, rows, tried, warnings } = await requireWish(tx, body, async (owned) => {
+      await lockRulesFor(tx, namesOf(owned));
+      return lockPolicies(tx, owned);
+    });
     const seconds = body.confirm_within_s ?? null;
     const data =
       seconds === null

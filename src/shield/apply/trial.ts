@@ -1,9 +1,18 @@
 import { record } from '../../events/index.ts';
-import { fail, type OrganizationContext, requireOwn, statement, transaction } from '../../platform/index.ts';
+import {
+  fail,
+  type OrganizationContext,
+  requireOwn,
+  statement,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
 import { endTrials, type TrialRow, type TriedRule, trialColumns, wantConfirmed } from '../enforce/trials.ts';
+import { lockKnownPolicies } from '../enforce/wanted.ts';
 import { trialCancelled, trialConfirmed } from '../events.ts';
 import { adviceOn } from '../rules/advice.ts';
 import { isAbout, listRulesFor } from '../rules/rows.ts';
+import { lockRulesFor } from '../rules/store.ts';
 import { writeRules } from './write.ts';
 
 const applyById = statement<TrialRow, { id: number }>(
@@ -66,8 +75,7 @@ function view(row: TrialRow, now: Date) {
  */
 export function confirmApply(ctx: OrganizationContext, id: number, since: Date | null) {
   return transaction(ctx, 'shield.confirmApply', async (tx) => {
-    await tx.db.maybe(lockById, { id, organizationId: tx.organizationId });
-    const trial = await requireOwn(tx, applyById, { id });
+    const trial = await lockTrial(tx, id);
     if (trial.state === 'confirmed') return readApply(tx, id);
     const now = tx.clock.now();
     if (trial.state !== 'trying' || trial.confirm_until === null || trial.confirm_until <= now)
@@ -94,8 +102,7 @@ export function confirmApply(ctx: OrganizationContext, id: number, since: Date |
 /** Takes back at once what is tried out. `trial_over` when there is nothing to take back. */
 export function cancelApply(ctx: OrganizationContext, id: number) {
   return transaction(ctx, 'shield.cancelApply', async (tx) => {
-    await tx.db.maybe(lockById, { id, organizationId: tx.organizationId });
-    const trial = await requireOwn(tx, applyById, { id });
+    const trial = await lockTrial(tx, id);
     if (trial.state === 'cancelled') return readApply(tx, id);
     const isOver = trial.confirm_until === null || trial.confirm_until <= tx.clock.now();
     if (trial.state !== 'trying' || isOver) throw fail('trial_over');
@@ -106,6 +113,15 @@ export function cancelApply(ctx: OrganizationContext, id: number) {
     });
     return readApply(tx, id);
   });
+}
+
+/** Holds its addresses before it, as whoever puts other rules in its place. `not_found`, `forbidden`. */
+async function lockTrial(tx: OrganizationContext & TxContext, id: number): Promise<TrialRow> {
+  const { addresses } = await requireOwn(tx, applyById, { id });
+  await lockRulesFor(tx, addresses);
+  await lockKnownPolicies(tx, addresses);
+  await tx.db.maybe(lockById, { id, organizationId: tx.organizationId });
+  return requireOwn(tx, applyById, { id });
 }
 
 /** Without those for wider networks, which were there and stay. */

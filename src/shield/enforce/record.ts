@@ -1,4 +1,4 @@
-import { type Context, statement, transaction } from '../../platform/index.ts';
+import { type Context, statement } from '../../platform/index.ts';
 
 /** Of a rule: which version of it a policy has, and whether it filters there. */
 export interface RuleInForce {
@@ -52,7 +52,10 @@ const setRulesLost = statement<never, { ids: number[] }>(
    where id = any(:ids::int[])`,
 );
 
-/** Writes down that an edge has these policies, with these rules. */
+/**
+ * Writes down that an edge has these policies, with these rules. One after the other and not as one: whoever changes rules holds theirs
+ * until addresses are free, and each would wait for the other. What is written down in part, the comparison completes.
+ */
 export async function recordInForce(
   ctx: Context,
   nodeId: number,
@@ -60,18 +63,16 @@ export async function recordInForce(
   rules: readonly RuleInForce[],
 ): Promise<void> {
   const now = ctx.clock.now();
-  await transaction(ctx, 'shield.recordInForce', async (tx) => {
-    await tx.db.run(setInForce, {
-      ...{ nodeId, now },
-      addresses: policies.map(({ address }) => address),
-      generations: policies.map(({ generation }) => generation),
-    });
-    await tx.db.run(setRulesInForce, {
-      now,
-      ids: rules.map(({ id }) => id),
-      generations: rules.map(({ generation }) => generation),
-      actives: rules.map(({ active }) => active),
-    });
+  await ctx.db.run(setRulesInForce, {
+    now,
+    ids: rules.map(({ id }) => id),
+    generations: rules.map(({ generation }) => generation),
+    actives: rules.map(({ active }) => active),
+  });
+  await ctx.db.run(setInForce, {
+    ...{ nodeId, now },
+    addresses: policies.map(({ address }) => address),
+    generations: policies.map(({ generation }) => generation),
   });
 }
 
@@ -87,8 +88,6 @@ export async function recordLost(
   addresses: readonly string[],
   rules: readonly number[],
 ): Promise<void> {
-  await transaction(ctx, 'shield.recordLost', async (tx) => {
-    await tx.db.run(setLost, { addresses: [...addresses] });
-    await tx.db.run(setRulesLost, { ids: [...rules] });
-  });
+  await ctx.db.run(setLost, { addresses: [...addresses] });
+  await ctx.db.run(setRulesLost, { ids: [...rules] });
 }

@@ -50,11 +50,16 @@ const limiterById = statement<Row, { id: number }>(
 );
 const lockById = statement<{ id: number }, { id: number; organizationId: number }>(
   'shield.lockLimiter',
-  'select id from shield_limiters where id = :id and organization_id = :organizationId for update',
+  // Rules that name it may be written meanwhile; who makes a rule name it waits.
+  'select id from shield_limiters where id = :id and organization_id = :organizationId for no key update',
 );
 const holdById = statement<Row, { id: number }>(
   'shield.holdLimiter',
   `select ${columns} from shield_limiters t where t.id = :id for share`,
+);
+const holdThem = statement<{ id: number }, { ids: number[]; organizationId: number }>(
+  'shield.holdLimiters',
+  `select id from shield_limiters where id = any(:ids::int[]) and organization_id = :organizationId order by id for share`,
 );
 const countThem = statement<{ count: number }, { organizationId: number }>(
   'shield.countLimiters',
@@ -101,6 +106,10 @@ const isUsed = statement<{ used: boolean }, Used>(
   'shield.isLimiterUsed',
   `select exists (select 1 from shield_rules where limiter_id = :id) or exists (${triedAt}) as used`,
 );
+const lockRulesOf = statement<{ id: number }, { id: number; organizationId: number }>(
+  'shield.lockRulesOfLimiter',
+  `select id from shield_rules where limiter_id = :id and organization_id = :organizationId order by id for update`,
+);
 const touchRules = statement<never, { id: number; generation: number }>(
   'shield.touchRulesOfLimiter',
   'update shield_rules set generation = :generation where limiter_id = :id',
@@ -126,6 +135,18 @@ export async function requireOwnLimiter(
   id: number,
 ): Promise<LimiterRow> {
   return requireOwn(ctx, holdById, { id });
+}
+
+/**
+ * Holds those that a rule names and is to name, as far as they are the caller's: before the rule itself, as whoever changes a limiter holds
+ * it before its rules.
+ */
+export async function holdLimiters(
+  tx: OrganizationContext & TxContext,
+  ids: readonly (number | null | undefined)[],
+): Promise<void> {
+  const named = [...new Set(ids.flatMap((id) => id || []))];
+  if (named.length > 0) await tx.db.many(holdThem, { ids: named, organizationId: tx.organizationId });
 }
 
 /** `too_many`, `conflict` when another one has the name, `invalid_request` without a rate. */
@@ -157,6 +178,7 @@ export function createLimiter(ctx: OrganizationContext, body: NewLimiter) {
 export function changeLimiter(ctx: OrganizationContext, id: number, change: Partial<NewLimiter>) {
   return transaction(ctx, 'shield.changeLimiter', async (tx) => {
     await lockLimiter(tx, id);
+    await tx.db.many(lockRulesOf, { id, organizationId: tx.organizationId });
     const before = await requireOwn(tx, limiterById, { id });
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     const values = checked({ ...before, ...given } as NewLimiter, tx.clock.now());

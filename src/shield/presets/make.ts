@@ -18,7 +18,7 @@ import type { Made } from '../rules/create.ts';
 import { checkLimits } from '../rules/limits.ts';
 import { readNoteAlone } from '../rules/read.ts';
 import { namesOf } from '../rules/require.ts';
-import { insertRule, removeRules } from '../rules/store.ts';
+import { insertRule, lockRules, removeRules } from '../rules/store.ts';
 import { warningsOf } from '../warnings/warnings.ts';
 import type { Preset } from './parts.ts';
 import { presets } from './presets.ts';
@@ -102,6 +102,10 @@ export function makeGroup(
     const before = body.id == null ? null : await requireGroup(tx, body.id);
     const owned = await holdOwnAddresses(tx, destination, 'destination');
     const old = before === null ? [] : await tx.db.many(rulesOfGroup, { id: before });
+    await lockRules(
+      tx,
+      old.map(({ id }) => id),
+    );
     let touched = owned;
     for (const rule of old) touched = unite(touched, await addressesOf(tx, rule));
     const generation = await nextGeneration(tx, await lockPolicies(tx, touched));

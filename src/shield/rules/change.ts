@@ -3,6 +3,7 @@ import { record } from '../../events/index.ts';
 import { type OrganizationContext, requireOwn, type TxContext, transaction } from '../../platform/index.ts';
 import { lockPolicies, nextGeneration, wantApplied } from '../enforce/wanted.ts';
 import { ruleChanged, ruleDeleted, ruleDisabled, ruleEnabled } from '../events.ts';
+import { holdLimiters } from '../limiters/limiters.ts';
 import { holdAddressesOf, type OwnedAddress, requirePrefix } from '../owned.ts';
 import { prefixFrom } from '../prefix.ts';
 import { type Warning, warningsOf } from '../warnings/warnings.ts';
@@ -11,7 +12,7 @@ import type { RuleWords } from './match.ts';
 import type { SentRule } from './read.ts';
 import { namesOf, requireWords } from './require.ts';
 import { isAbout, isActive, type RuleRow } from './rows.ts';
-import { lockRule, removeRules, ruleById, switchRule, updateRule } from './store.ts';
+import { lockRule, lockRules, removeRules, ruleById, switchRule, updateRule } from './store.ts';
 
 /** In a change absent fields stay as they are, and null takes away what a rule need not have. */
 export type SentChange = { [Field in keyof SentRule]?: SentRule[Field] | null | undefined };
@@ -19,7 +20,7 @@ export type SentChange = { [Field in keyof SentRule]?: SentRule[Field] | null | 
 /** Changes parts of a rule. `not_found`, `forbidden`, `invalid_request`, `too_many`. */
 export function changeRule(ctx: OrganizationContext, id: number, change: SentChange): Promise<Warning[]> {
   return transaction(ctx, 'shield.changeRule', async (tx) => {
-    await lockRule(tx, id);
+    await holdWithLimiters(tx, id, change);
     const rule = await requireOwn(tx, ruleById, { id });
     return replaceRule(tx, id, merged(wordsOf(rule), change, tx.clock.now()));
   });
@@ -31,7 +32,7 @@ export async function replaceRule(
   id: number,
   sent: SentRule,
 ): Promise<Warning[]> {
-  await lockRule(tx, id);
+  await holdWithLimiters(tx, id, sent);
   const before = await requireOwn(tx, ruleById, { id });
   const { words, owned } = await requireWords(tx, sent, '', await whatIsLeft(tx, before, sent));
   const fields = differing(wordsOf(before), words);
@@ -46,6 +47,16 @@ export async function replaceRule(
   });
   await wantApplied(tx, namesOf(touched));
   return warningsOf(tx, namesOf(owned), [id]);
+}
+
+async function holdWithLimiters(
+  tx: OrganizationContext & TxContext,
+  id: number,
+  { rate_limiter_id }: SentChange,
+): Promise<void> {
+  const { limiter_id } = await requireOwn(tx, ruleById, { id });
+  await holdLimiters(tx, [limiter_id, rate_limiter_id]);
+  await lockRule(tx, id);
 }
 
 /** Switches a rule on or off; one that is so already stays as it is. One whose time is over gets no more of it. */
@@ -92,6 +103,10 @@ export async function deleteThese(
   tx: OrganizationContext & TxContext,
   rules: readonly RuleRow[],
 ): Promise<void> {
+  await lockRules(
+    tx,
+    rules.map(({ id }) => id),
+  );
   let owned: OwnedAddress[] = [];
   for (const rule of rules) owned = unite(owned, await addressesOf(tx, rule));
   if (owned.length > 0) await nextGeneration(tx, await lockPolicies(tx, owned));

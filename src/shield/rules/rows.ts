@@ -42,6 +42,11 @@ const ofNetworks = statement<RuleRow, { organizationId: number; networks: string
    where r.organization_id = :organizationId and r.destination = any(:networks::cidr[]) order by r.rank, r.age`,
 );
 
+/** What a rule for any of these addresses may name as its destination. */
+export function networksOf(addresses: readonly string[]): string[] {
+  return [...new Set(addresses.flatMap((address) => wider(single(address))))];
+}
+
 /** The rules of an organization that have to do with any of these addresses, in their order, with those that are off. */
 export async function listRulesFor(
   ctx: Context,
@@ -49,8 +54,7 @@ export async function listRulesFor(
   addresses: readonly string[],
 ): Promise<RuleRow[]> {
   if (addresses.length === 0) return [];
-  const networks = [...new Set(addresses.flatMap((address) => wider(single(address))))];
-  return ctx.db.many(ofNetworks, { organizationId, networks });
+  return ctx.db.many(ofNetworks, { organizationId, networks: networksOf(addresses) });
 }
 
 /** Whether a rule has to do with an address. */

@@ -1,7 +1,7 @@
 import { type Context, statement, type TxContext } from '../../platform/index.ts';
 import { newSmallId } from '../ids.ts';
 import type { RuleWords } from './match.ts';
-import { type RuleRow, ruleColumns } from './rows.ts';
+import { networksOf, type RuleRow, ruleColumns } from './rows.ts';
 
 interface Written {
   id: number;
@@ -58,10 +58,36 @@ const lockById = statement<{ id: number }, { id: number; organizationId: number 
   'shield.lockRule',
   'select id from shield_rules where id = :id and organization_id = :organizationId for update',
 );
+const lockThem = statement<{ id: number }, { ids: number[] }>(
+  'shield.lockRules',
+  'select id from shield_rules where id = any(:ids::int[]) order by id for update',
+);
+const lockOfNetworks = statement<{ id: number }, { organizationId: number; networks: string[] }>(
+  'shield.lockRulesFor',
+  `select id from shield_rules where organization_id = :organizationId and destination = any(:networks::cidr[])
+   order by id for update`,
+);
 
 /** Makes changes to a rule of an organization wait; those of another one are not there. */
 export async function lockRule(ctx: Context & { organizationId: number }, id: number): Promise<void> {
   await ctx.db.maybe(lockById, { id, organizationId: ctx.organizationId });
+}
+
+/**
+ * The same of all rules that have to do with these addresses. Whoever changes rules holds them before their addresses: in the other
+ * order each would wait for the other.
+ */
+export async function lockRulesFor(
+  tx: TxContext & { organizationId: number },
+  addresses: readonly string[],
+): Promise<void> {
+  const { organizationId } = tx;
+  await tx.db.many(lockOfNetworks, { organizationId, networks: networksOf(addresses) });
+}
+
+/** The same of rules that are named. */
+export async function lockRules(tx: TxContext, ids: readonly number[]): Promise<void> {
+  if (ids.length > 0) await tx.db.many(lockThem, { ids: [...ids] });
 }
 
 /** Writes a new rule, and answers with its id. */
