@@ -111,6 +111,30 @@ describe('packets that are traced', () => {
   });
 });
 
+describe('somebody who has many packets traced', () => {
+  let product: ShieldedProduct;
+  beforeAll(async () => {
+    product = await startShielded();
+  });
+  afterAll(() => product.stop());
+
+  it('keeps a neighbour on the same node waiting for one of them, and not for all', {
+    timeout: 60_000,
+  }, async () => {
+    const [greedy, neighbour] = [await newTenant(product), await newTenant(product)];
+    const ask = (who: Tenant, seconds: number) =>
+      who.post(explainPath, { source, destination: who.address, protocol: 6, live: true, seconds });
+    const many = Array.from({ length: 10 }, () => ask(greedy, 3));
+    // Those are in line before it.
+    await many[0];
+    const began = Date.now();
+    const { status, body } = await ask(neighbour, 1);
+    expect([status, body.code]).toEqual([200, undefined]);
+    expect(Date.now() - began).toBeLessThan(8_000);
+    await Promise.all(many);
+  });
+});
+
 describe('where an edge cannot trace', () => {
   const refused = async (edge: Edge) => {
     const product = await startTestProduct({ drivers: { edge } });

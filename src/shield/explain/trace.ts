@@ -25,12 +25,13 @@ export interface TraceTerms {
 // A kernel traces one kind of packets at a time; an edge that hangs keeps nobody for longer.
 const patienceMs = 10_000;
 const graceMs = 5_000;
-const turns = createTurns(1, patienceMs, () =>
-  fail('unavailable', {
-    message: 'Other packets are traced at the node of this address; try again in some seconds',
-    retryAfterS: 10,
-  }),
-);
+const turnsOf = (what: string) =>
+  createTurns(1, patienceMs, () =>
+    fail('unavailable', { message: `${what}; try again in some seconds`, retryAfterS: 10 }),
+  );
+// Of an organization one waits in the node's line, however many it asks for: the others wait for that one.
+const ownTurns = turnsOf('Other packets of yours are traced');
+const turns = turnsOf('Other packets are traced at the node of this address');
 
 /**
  * What the edge decides on the next packets like the one that is asked about, as they come by: of what is left out, packets may
@@ -46,10 +47,24 @@ export async function traceNext(
   const packets = terms.packets ?? mostTraced.packets;
   const seconds = terms.seconds ?? mostTraced.seconds;
   const kind = { destination: prefixFrom(packet.destination).text, match: kindOf(asked, packet) };
-  const leave = await turns.take(String(nodeId));
+  const leave = await takeTurn(ctx.organizationId, nodeId);
   const tracing = edge.trace(kind, { packets, seconds }).finally(leave);
   const traced = await withinTime(tracing, seconds * 1_000 + graceMs);
   return { seconds, packets: traced.map(viewTraced) };
+}
+
+async function takeTurn(organizationId: number, nodeId: number): Promise<() => void> {
+  const leaveOwn = await ownTurns.take(`${organizationId} ${nodeId}`);
+  try {
+    const leave = await turns.take(String(nodeId));
+    return () => {
+      leave();
+      leaveOwn();
+    };
+  } catch (error) {
+    leaveOwn();
+    throw error;
+  }
 }
 
 async function edgeBefore(ctx: OrganizationContext, address: string, edgeOf: EdgeOf) {
