@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { watchChanges } from '../../test/noted.ts';
 import { until } from '../../test/product.ts';
-import { contents, settled } from '../../test/sql.ts';
+import { contents, settled, sql } from '../../test/sql.ts';
 import {
   dropSsh,
   enforced,
@@ -170,6 +170,35 @@ describe('all rules of an address', () => {
     ]);
     await clear();
   });
+});
+
+describe('replacements that are over', () => {
+  it('take no room for what their rules said, and the newest hundred are kept', async () => {
+    const rules = [dropSsh(tenant.address, { note: 'some words that nobody asks for again' })];
+    const made: number[] = [];
+    for (let nth = 0; nth < 103; nth += 1) {
+      const trial = nth === 101 ? { confirm_within_s: 60 } : { force: true };
+      const { body, status } = await tenant.post(applyPath, { rules, ...trial });
+      expect(status, JSON.stringify(body)).toBe(200);
+      made.push(body.data.apply_id);
+    }
+    const rows = await sql<{ id: number; size: number }>(
+      product,
+      `select a.id, length(a.rules::text) as size from shield_applies a
+       join shield_addresses t on t.organization_id = a.organization_id where t.address = '${tenant.address}'`,
+    );
+    expect(rows.map(({ id }) => id).toSorted()).toEqual(made.slice(-rows.length).toSorted());
+    expect(rows.length).toBeLessThanOrEqual(101);
+    // But for the one that was made last.
+    const long = rows.filter(({ id, size }) => size > 100 && id !== made.at(-1));
+    expect(long).toEqual([]);
+    const before = (await tenant.get(`${applyPath}/${made[50]}`)).body.data.apply;
+    expect(before).toMatchObject({ state: 'applied', rule_ids: [expect.any(Number)] });
+    expect((await tenant.get(`${applyPath}/${made[0]}`)).status).toBe(404);
+    const superseded = (await tenant.get(`${applyPath}/${made[101]}`)).body.data.apply;
+    expect(superseded).toMatchObject({ state: 'superseded', rule_ids: [expect.any(Number)] });
+    await clear();
+  }, 60_000);
 });
 
 describe('a rule that may surprise', () => {

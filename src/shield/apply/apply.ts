@@ -8,6 +8,7 @@ import { newSmallId } from '../ids.ts';
 import { checkLimits } from '../rules/limits.ts';
 import { namesOf } from '../rules/require.ts';
 import { lockRulesFor } from '../rules/store.ts';
+import { forgetApplies } from './forget.ts';
 import { type NewApply, requireWish, type Wish } from './wish.ts';
 import { writeRules } from './write.ts';
 
@@ -61,6 +62,7 @@ export function applyRules(ctx: OrganizationContext, body: NewApply) {
       seconds === null
         ? await applyForGood(tx, wish, rows, tried)
         : await tryFor(tx, wish, rows, tried, seconds);
+    await forgetApplies(tx);
     return { data, warnings };
   });
 }

@@ -24,7 +24,7 @@ export interface TrialRow {
   organization_id: number;
   addresses: string[];
   destinations: string[];
-  /** In the order in which they are looked at. */
+  /** In the order in which they are looked at. Of one that is over there may be left `id` and `stays` alone. */
   rules: TriedRule[];
   generation: number;
   state: 'applied' | 'trying' | 'confirmed' | 'cancelled' | 'superseded';
