@@ -2,7 +2,7 @@ import { protocolsOf } from './check.ts';
 import type { Action, Match, Packet, Policy, Ranges, Rule } from './contract.ts';
 import { flagBits } from './headers.ts';
 import { addressNumber, parsePrefix } from './prefix.ts';
-import { inRanges } from './ranges.ts';
+import { inRanges, memberOf } from './ranges.ts';
 
 export interface Verdict {
   action: Action;
@@ -133,7 +133,9 @@ function numberOf(address: string): number | bigint {
 function testsOf(match: Match): Test[] {
   const tests: Test[] = [];
   const range = (ranges: Ranges | undefined, of: (head: Head) => number) => {
-    if (ranges !== undefined) tests.push((head) => inRanges(ranges, of(head)));
+    if (ranges === undefined) return;
+    const isOne = memberOf(ranges);
+    tests.push((head) => isOne(of(head)));
   };
   range(match.sourcePorts, (head) => head.sourcePort);
   range(match.dscp, (head) => head.dscp);

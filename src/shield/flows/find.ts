@@ -32,8 +32,9 @@ const countedOf = statement<{ packets: number; bytes: number }, Omit<Asked, 'par
 
 /** So many are looked at, of however many addresses: of more, those of one minute of an address in so many. */
 const mostFlows = 100_000;
-/** So many rows at a time, between which others have their turn. */
-const rowsAtATime = 8;
+/** So many are handed over together; after so long others have their turn. */
+const flowsAtATime = 100;
+const turnMs = 5;
 
 export interface Found {
   since: Date;
@@ -48,7 +49,7 @@ export interface Found {
 
 /**
  * Hands over the flows of these addresses since then, as far as they were sent while the caller's organization had the address, and says
- * what there is of them. `look` gets those of an address and a minute together, and for how many such minutes they stand.
+ * what there is of them. `look` gets some of an address and a minute at a time, and for how many such minutes they stand.
  */
 export async function eachFlows(
   ctx: OrganizationContext,
@@ -64,10 +65,16 @@ export async function eachFlows(
   const oneIn = Math.max(1, Math.ceil(flows / mostFlows));
   const nth = Math.floor(Math.random() * oneIn);
   const rows = flows === 0 ? [] : await ctx.db.many(rowsOf, { ...inParts, oneIn, nth });
-  for (const [at, { address, flows: packed }] of rows.entries()) {
+  let begunMs = performance.now();
+  for (const { address, flows: packed } of rows) {
     const { family, first } = single(address);
-    look(address, unpack(packed, family, family === 4 ? Number(first) : first), oneIn);
-    if (at % rowsAtATime === rowsAtATime - 1) await breathe();
+    const all = unpack(packed, family, family === 4 ? Number(first) : first);
+    for (let at = 0; at < all.length; at += flowsAtATime) {
+      look(address, all.slice(at, at + flowsAtATime), oneIn);
+      if (performance.now() - begunMs < turnMs) continue;
+      await breathe();
+      begunMs = performance.now();
+    }
   }
   return { since, until, minutes, oneIn, counted };
 }

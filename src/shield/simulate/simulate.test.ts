@@ -57,6 +57,42 @@ const dropUdp = (destination: string, change: object = {}) => {
   return { destination, action: 'deny', protocol: 17, order: 5, ...change };
 };
 
+describe('a simulation that takes long', () => {
+  it('lets others have their turn in between', { timeout: 120_000 }, async () => {
+    await forget();
+    // Each packet is another flow, and is held against each rule to the last.
+    const flowsOf = (minute: number): Sample[] =>
+      Array.from({ length: 1_000 }, (_, nth) => ({
+        packet: datagram(tenant.address, { source: `10.${minute}.${nth >> 8}.${nth & 255}`, ttl: 60 }),
+        standsFor: 10,
+      }));
+    for (let minute = 1; minute < 30; minute += 1) await sampled(flowsOf(minute), minute);
+    const ports = Array.from({ length: 64 }, (_, nth) => 1_000 * nth + 2);
+    const rules = Array.from({ length: 200 }, (_, nth) => ({
+      ...dropUdp(tenant.address, { order: nth, source_port: { match_type: 'neq', match_value: ports } }),
+      matches: [{ match: 'ttl', match_type: 'neq', match_value: 60 }],
+    }));
+    await tenant.post(`${rulesPath}/apply`, { rules });
+    const began = performance.now();
+    let tookMs = 0;
+    const simulation = simulated({ rules }).then(() => {
+      tookMs = performance.now() - began;
+    });
+    const waitedMs: number[] = [];
+    while (tookMs === 0) {
+      const asked = performance.now();
+      expect((await stranger.get('/shield/v2/ips')).status).toBe(200);
+      waitedMs.push(performance.now() - asked);
+    }
+    await simulation;
+    // Held for some hundred flows at a time, and not for thousands: whoever asks does so many times meanwhile.
+    expect(waitedMs.length).toBeGreaterThan(10);
+    expect(Math.max(...waitedMs)).toBeLessThan(tookMs / 3);
+    await tenant.post(`${rulesPath}/apply`, { rules: [], destinations: [tenant.address] });
+    await forget();
+  });
+});
+
 describe('rules that are simulated', () => {
   it('say how many packets of the last hour each would have taken, and who would be dropped', async () => {
     await forget();

@@ -1,5 +1,6 @@
 import { judgeHeadsOf, type Policy, type Verdict } from '../../drivers/edge/index.ts';
-import { type OrganizationContext, transaction } from '../../platform/index.ts';
+import { createTurns } from '../../platform/http/index.ts';
+import { fail, type OrganizationContext, transaction } from '../../platform/index.ts';
 import { type NewApply, requireWish } from '../apply/wish.ts';
 import { peekPolicies } from '../enforce/addressRows.ts';
 import { readPolicies } from '../enforce/apply.ts';
@@ -12,6 +13,12 @@ import { certaintyOf } from './certainty.ts';
 import { addFlow, noTally, type Tally, viewTally } from './tally.ts';
 
 const hourMs = 3_600_000;
+
+// Those that run take turns with all else that this process does: one of each organization, or one would have most of them.
+const patienceMs = 15_000;
+const turns = createTurns(1, patienceMs, () =>
+  fail('rate_limited', { message: 'Another simulation of yours runs; repeat this one', retryAfterS: 5 }),
+);
 
 /** What becomes of packets otherwise than it does now. */
 interface Change {
@@ -32,6 +39,15 @@ interface Sums {
  * wanted now. Changes nothing; all refusals of `applyRules`.
  */
 export async function simulateRules(ctx: OrganizationContext, body: NewApply) {
+  const leave = await turns.take(String(ctx.organizationId));
+  try {
+    return await simulate(ctx, body);
+  } finally {
+    leave();
+  }
+}
+
+async function simulate(ctx: OrganizationContext, body: NewApply) {
   const { checked, now } = await transaction(ctx, 'shield.readSimulated', async (tx) => {
     const wished = await requireWish(tx, body, (owned) => peekPolicies(tx, owned));
     return { checked: wished, now: (await readPolicies(tx, wished.rows)).policies };
