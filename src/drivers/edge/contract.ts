@@ -199,7 +199,7 @@ export interface Traffic {
 export interface AddressTraffic {
   address: string;
   kind: TrafficKind;
-  /** The protocol of `protocol`, the source port of `reflection`; null otherwise. */
+  /** The protocol of `protocol`, 255 for all but a few (`counted.ts`), the source port of `reflection`; null otherwise. */
   of: number | null;
   packets: number;
   bytes: number;

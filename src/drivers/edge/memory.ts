@@ -23,6 +23,7 @@ import type {
   TrafficKind,
   Version,
 } from './contract.ts';
+import { countedAs } from './counted.ts';
 import { type Handshake, handshakesOf } from './handshakes.ts';
 import { judgeOf, type Verdict } from './judge.ts';
 import { type Bucket, bucketOf } from './limit.ts';
@@ -114,7 +115,7 @@ export function memoryEdge({ now = Date.now, random = Math.random }: MemoryEdgeO
       const entry = traffic.get(key) ?? { address: packet.destination, kind, of, packets: 0, bytes: 0 };
       traffic.set(key, { ...entry, packets: entry.packets + 1, bytes: entry.bytes + packet.length });
     };
-    if (packet.protocol !== null) add('protocol', packet.protocol);
+    if (packet.protocol !== null) add('protocol', countedAs(packet.protocol));
     if (packet.flags?.includes('syn') && !packet.flags.includes('ack')) add('syn', null);
     if (packet.fragment) add('fragment', null);
     const port = packet.ports?.source;

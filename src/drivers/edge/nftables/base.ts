@@ -1,3 +1,4 @@
+import { countedApart, otherProtocol } from '../counted.ts';
 import { reflectors } from '../reflectors.ts';
 
 /** The tables are ours alone; nobody else's are touched. */
@@ -42,8 +43,8 @@ export const baseChains: Readonly<Record<string, number>> = {
   edge: 1,
   edge4: 5,
   edge6: 5,
-  first4: 6,
-  first6: 8,
+  first4: 7,
+  first6: 9,
 };
 
 /** Of which families a table judges packets, and so which rule its first chain has. */
@@ -96,7 +97,8 @@ function familyText(at: string, family: 4 | 6): string[] {
     // Every policy begins with it: what is sent to those who are held is counted, whatever becomes of it.
     ...chain('first', [
       'jump sample',
-      `update @protocol${family} { ${address} . meta l4proto }`,
+      `meta l4proto { ${countedApart.join(', ')} } update @protocol${family} { ${address} . meta l4proto }`,
+      `meta l4proto != { ${countedApart.join(', ')} } update @protocol${family} { ${address} . ${otherProtocol} }`,
       `${isFragment} update @fragment${family} { ${address} }`,
       ...withHead(family, 'tcp flags & (syn | ack) == syn', `update @syn${family} { ${address} }`),
       ...withHead(family, 'udp sport @reflectors', `update @reflection${family} { ${address} . udp sport }`),

@@ -31,6 +31,24 @@ export function describeTraffic(given: Given): void {
     }
   });
 
+  it('counts protocols that nobody looks at together: who sends them all takes no room of others', async () => {
+    if (!given.can('traffic')) return;
+    for (const family of families) {
+      const address = freshAddress(family);
+      await given.edge.replace([policy(address, 1, [])]);
+      const strange = Array.from({ length: 40 }, (_, nth) => 150 + nth);
+      await given.send([
+        ...strange.map((protocol) => packet(address, { protocol, ports: null })),
+        ...times(2, packet(address)),
+      ]);
+      const seen = (await given.edge.readTraffic()).addresses.filter((each) => each.address === address);
+      expect(seen.map(({ kind, of, packets }) => `${kind} ${of} ${packets}`).toSorted()).toEqual([
+        'protocol 17 2',
+        'protocol 255 40',
+      ]);
+    }
+  });
+
   it('counts it also where only a trial or a measure is, and nowhere else', async () => {
     if (!given.can('traffic')) return;
     for (const family of families) {
