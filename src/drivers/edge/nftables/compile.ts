@@ -20,14 +20,19 @@ export interface Text {
 export const unmatchedMark = '0';
 /** A source that was silent for longer has a full burst again. */
 const leastForgetS = 10;
-const sourcesAtMost = 65_536;
+const sourcesAtMost = 16_384;
+/**
+ * Of all limits of a policy together. Whoever likes to can fill them: each source takes some 200 bytes of the kernel's memory, and nft
+ * reads all of them whenever it is asked for a chain of their table.
+ */
+const sourcesOfPolicy = 4 * sourcesAtMost;
 
 export function policyText(name: string, network: Network, { rules, unmatched }: Policy): Text {
   const text = emptyText(name);
   text.rules.push({ chain: name, text: `jump first${network.family}` });
   const last = unmatched === 'permit' ? 'accept' : 'drop';
   addRules(text, name, network, rules, 'accept', `counter ${last} comment "${unmatchedMark}"`);
-  return text;
+  return withRoom(text);
 }
 
 /** What is not dropped goes back to where the measure was looked up. */
@@ -40,7 +45,17 @@ export function measureText(name: string, network: Network, measure: Measure): T
   const exempt = sourcesMatch(network, measure.exempt);
   if (exempt !== null) text.rules.push({ chain: name, text: `${exempt} return` });
   addRules(text, name, network, measure.rules, 'return', null);
-  return text;
+  return withRoom(text);
+}
+
+/** Gives each set its part of the room that there is for all of them. */
+function withRoom(text: Text): Text {
+  const sets = text.objects.filter(({ kind }) => kind === 'set').length;
+  const size = Math.min(sourcesAtMost, Math.floor(sourcesOfPolicy / Math.max(1, sets)));
+  const objects = text.objects.map((each) =>
+    each.kind === 'set' ? { ...each, spec: `${each.spec} size ${size};` } : each,
+  );
+  return { ...text, objects };
 }
 
 function emptyText(name: string): Text {
@@ -153,7 +168,7 @@ function limitChain(text: Text, name: string, { family }: Network, limit: Limit,
     text.objects.push({
       kind: 'set',
       name: set,
-      spec: `type ${type}; size ${sourcesAtMost}; flags dynamic,timeout; timeout ${timeout}s;`,
+      spec: `type ${type}; flags dynamic,timeout; timeout ${timeout}s;`,
     });
     add(`update @${set} { ${key} ${over} } counter drop`);
     // Where the set is full, those that found no room share one rate.

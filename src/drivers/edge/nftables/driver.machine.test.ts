@@ -116,6 +116,45 @@ describe('the packet filter of this host', { timeout: 180_000 }, () => {
     expect(await passes(packet(one))).toBe(false);
   });
 
+  /** As many rules as an address may have, each with rates for each source, and ports as long as they may be. */
+  const longest = (): Rule[] => {
+    const ports = Array.from({ length: 65 }, (_, nth): [number, number] => [nth * 1_000, nth * 1_000 + 900]);
+    const limit = { packetsPerSecond: 1, bitsPerSecond: 8_000, per: 'source', burst: 1_000_000 } as const;
+    return Array.from({ length: 200 }, (_, nth): Rule => {
+      const match = { sources: [`10.0.${nth}.0/24`], sourcePorts: ports, destinationPorts: ports };
+      return { id: nth + 1, action: 'permit', match, limit };
+    });
+  };
+
+  it('is asked for a policy of two hundred limits at once, and keeps nobody else waiting for it', async () => {
+    const address = freshAddress();
+    await edge.replace([
+      { destination: `${address}/32`, generation: 1, rules: longest(), unmatched: 'deny' },
+    ]);
+    const begun = Date.now();
+    const counts = await edge.readRules([`${address}/32`]);
+    expect(counts.length).toBe(201);
+    // Where each of their chains was asked for it took 36 s, and the next time more than nft was given.
+    expect(Date.now() - begun).toBeLessThan(10_000);
+    await edge.remove([{ destination: `${address}/32`, generation: 1 }]);
+    await edge.forget(counts.map(({ writing }) => writing));
+  });
+
+  it('has room for so many sources of one policy, however many limits it has', async () => {
+    const address = freshAddress();
+    await edge.replace([
+      { destination: `${address}/32`, generation: 1, rules: longest(), unmatched: 'deny' },
+    ]);
+    const { stdout } = await nft('-t', 'list', 'sets', 'inet');
+    const sizes = [...stdout.matchAll(/set (policy_\S+_l\d+[pb]) \{[^}]*?size (\d+)/g)].map(([, , size]) =>
+      Number(size),
+    );
+    expect(sizes.length).toBe(400);
+    const most = 65_536;
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(most);
+    await edge.remove([{ destination: `${address}/32`, generation: 1 }]);
+  });
+
   it('keeps filtering by one table when the other is taken away, and writes only what is missing', async () => {
     for (const [gone, left] of [
       ['bridge', 'inet'],

@@ -23,9 +23,6 @@ export interface NftablesEdgeOptions {
   logGroup?: number;
 }
 
-/** So many writings are quicker read one by one than with the whole table. */
-const readSingly = 20;
-
 /**
  * The kernel's packet filter, driven by `nft -f -`, each step one transaction. A policy is a chain; a map leads there from the
  * destination. It is written in one transaction and led to in the next: a packet that began before the first would find
@@ -134,7 +131,7 @@ export function nftablesEdge({
           ...running.map((held) => ({ ...held, isOver: false })),
           ...[...now.over.values()].map((named) => ({ ...named, isOver: true })),
         ].filter(({ network }) => asked?.has(prefixText(network)) ?? true);
-        return countsOf(kernel, now, writings, writings.length <= readSingly);
+        return countsOf(kernel, now, writings);
       }),
 
     forget: (writings) =>

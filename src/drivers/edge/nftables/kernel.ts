@@ -38,7 +38,7 @@ export interface Kernel {
   followsConnections(): Promise<boolean>;
   /** All of a table; null when there is none. */
   listTable(of: TableFamily): Promise<Listing | null>;
-  /** Some of its chains, maps and sets, by one nft for all; what is not there is missing. */
+  /** Some of its chains, maps and sets, by one nft for all, or with the whole tables where they are many; what is not there is missing. */
   list(asked: readonly Asked[]): Promise<ReadonlyMap<TableFamily, Listing>>;
   /** Of the element of a map that a key finds; null when there is none. */
   comment(of: TableFamily, map: string, key: string): Promise<string | null>;
@@ -54,6 +54,8 @@ export interface Asked {
 const inEnglish = { LC_ALL: 'C', LANGUAGE: '' };
 /** A table of 100,000 rules is told in more than a hundred million characters. */
 const longestOutput = 500_000_000;
+/** For each that it is asked for nft reads all sets of the table, so of more than these all of it at once is quicker. */
+const singlyAtMost = 40;
 const isMissing = /No such file or directory/;
 
 /** `inside` puts nft into the network whose packets are meant. */
@@ -68,7 +70,12 @@ export function kernel(inside: (argv: readonly string[]) => readonly string[]): 
   };
   const orMissing = (argv: readonly string[]) =>
     run(argv).catch((cause: unknown) => (isMissing.test(reasonOf(cause)) ? null : refused(argv)(cause)));
+  const listTable = async (of: TableFamily) => {
+    const shown = await orMissing(['nft', '-nj', 'list', 'table', of, table]);
+    return shown === null ? null : (parse([shown.stdout]).get(of) ?? emptyListing());
+  };
   return {
+    listTable,
     async load(text) {
       await run(['nft', '-f', '-'], text).catch(refused(['nft']));
     },
@@ -86,16 +93,20 @@ export function kernel(inside: (argv: readonly string[]) => readonly string[]): 
       const shown = await orMissing(['cat', '/proc/sys/net/netfilter/nf_conntrack_count']);
       return Number(shown?.stdout ?? 0) > 0;
     },
-    async listTable(of) {
-      const shown = await orMissing(['nft', '-nj', 'list', 'table', of, table]);
-      return shown === null ? null : (parse([shown.stdout]).get(of) ?? emptyListing());
-    },
     async comment(of, map, key) {
       const shown = await orMissing(['nft', 'get', 'element', of, table, map, `{ ${key} }`]);
       return /comment "(\d+)"/.exec(shown?.stdout ?? '')?.[1] ?? null;
     },
     async list(asked) {
       if (asked.length === 0) return new Map();
+      if (asked.length > singlyAtMost) {
+        const listings = new Map<TableFamily, Listing>();
+        for (const of of new Set(asked.map((each) => each.of))) {
+          const listing = await listTable(of);
+          if (listing !== null) listings.set(of, listing);
+        }
+        return listings;
+      }
       const lines = asked.map(({ of, kind, name }) => `list ${kind} ${of} ${table} ${name}\n`);
       // One by one, as typed: of several in one file, this nft finds only the last.
       const shown = await run(['nft', '-nj', '-i'], lines.join('')).catch(refused(['nft']));

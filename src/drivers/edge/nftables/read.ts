@@ -9,28 +9,24 @@ import type { Part, State } from './state.ts';
 type Counted = Named & { isOver: boolean };
 type Sums = Map<number | null, Pick<RuleCount, 'packets' | 'bytes' | 'droppedPackets' | 'droppedBytes'>>;
 
-/** Counters of these writings, over all tables: singly, or out of the whole tables. */
+/** Counters of these writings, over all tables. */
 export async function countsOf(
   kernel: Kernel,
   { layout, parts, there }: State,
   writings: readonly Omit<Counted, 'rules'>[],
-  singly: boolean,
 ): Promise<RuleCount[]> {
   const tables = [...layout.keys()];
   const counters = (name: string): Part[] => [
     { kind: 'chain', name },
     ...(parts.get(name) ?? []).filter(({ kind }) => kind !== 'set'),
   ];
-  const asked = () =>
-    tables.flatMap((of) =>
-      writings
-        .flatMap(({ name }) => counters(name))
-        .filter(({ name }) => there.get(of)?.has(name))
-        .map((part) => ({ of, ...part })),
-    );
-  const listings = singly
-    ? [...(await kernel.list(asked())).values()]
-    : (await Promise.all(tables.map((of) => kernel.listTable(of)))).filter((each) => each !== null);
+  const asked = tables.flatMap((of) =>
+    writings
+      .flatMap(({ name }) => counters(name))
+      .filter(({ name }) => there.get(of)?.has(name))
+      .map((part) => ({ of, ...part })),
+  );
+  const listings = [...(await kernel.list(asked)).values()];
   return writings.flatMap(({ name: writing, network, generation, of, isOver }) =>
     [...sumsOf(writing, parts.get(writing) ?? [], listings)].map(([rule, sums]) => {
       return { destination: prefixText(network), generation, of, writing, isOver, rule, ...sums };
