@@ -1,6 +1,6 @@
 /** The typed client against the product: what it takes, answers, repeats and refuses. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { vpsCart } from '../test/orders.ts';
+import { runningVps, vpsCart } from '../test/orders.ts';
 import { startTestProduct, type TestProduct } from '../test/product.ts';
 import { ApiError, Client, UnreachableError } from './index.ts';
 
@@ -52,6 +52,17 @@ it('refuses with a code, the fields, and the id to quote', async () => {
   expect(refused).toMatchObject({ status: 400, code: 'invalid_request', retryAfter: null });
   expect((refused as ApiError).details.map(({ field }) => field)).toContain('message');
   expect((refused as ApiError).requestId).not.toBe('');
+});
+
+it('gives what stands beside the data, such as warnings', async () => {
+  const { serviceId } = await runningVps(product, product.customer);
+  const client = clientOf();
+  const { ips } = await client.get('/shield/v2/ips');
+  const destination = ips.find((ip) => ip.service_id === serviceId)?.address ?? '';
+  const rule = { destination, action: 'deny', protocol: 17, order: 1 } as const;
+  const { data, beside } = await client.whole('post', '/shield/v2/rules', { body: rule });
+  expect(data.rule_id).toBeGreaterThan(0);
+  expect(beside.warnings.map(({ code }) => code)).toContain('drops_answers');
 });
 
 it('does once what it asked twice, since the first answer was lost', async () => {

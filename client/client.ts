@@ -1,5 +1,5 @@
 import { ApiError, UnreachableError } from './errors.ts';
-import type { CallOptions, DataOf, Given, Method, OperationAt, PathOf, Schema } from './types.ts';
+import type { BesideOf, CallOptions, DataOf, Given, Method, OperationAt, PathOf, Schema } from './types.ts';
 
 export interface ClientOptions {
   /** Where the API is: `https://panel.example.com/api`. */
@@ -39,6 +39,8 @@ export interface Answer<Data> {
   /** As it came. */
   text: string;
   data: Data;
+  /** What stands beside the data. */
+  beside: Readonly<Record<string, unknown>>;
   headers: Headers;
 }
 
@@ -87,6 +89,17 @@ export class Client {
 
   delete<P extends PathOf<'delete'>>(path: P, ...[given]: Rest<OperationAt<'delete', P>>) {
     return this.#data<DataOf<OperationAt<'delete', P>>>('delete', path, given);
+  }
+
+  /** An answer with what stands beside its data: `const { data, beside } = await client.whole('post', '/shield/v2/rules', { body })`. */
+  async whole<M extends Method, P extends PathOf<M>>(
+    method: M,
+    path: P,
+    ...[given]: Rest<OperationAt<M, P>>
+  ): Promise<{ data: DataOf<OperationAt<M, P>>; beside: BesideOf<OperationAt<M, P>> }> {
+    const call = (given ?? {}) as Call;
+    const { data, beside } = await this.answer<DataOf<OperationAt<M, P>>>(method, path, call);
+    return { data, beside: beside as BesideOf<OperationAt<M, P>> };
   }
 
   /** What is no JSON: a PDF, a CSV. The caller reads its body. */
@@ -274,14 +287,15 @@ function isInFlight(failure: ApiError | UnreachableError): boolean {
 /** Throws {@link UnreachableError} of a page that something else than the API sent. */
 async function answerIn<Data>(response: Response): Promise<Answer<Data>> {
   const text = await response.text();
-  let body: { data: Data } | null;
+  let body: { success: true; data: Data } | null;
   try {
-    body = JSON.parse(text) as { data: Data } | null;
+    body = JSON.parse(text) as typeof body;
   } catch (error) {
     throw new UnreachableError(response.status, { cause: error });
   }
   if (typeof body !== 'object' || body === null) throw new UnreachableError(response.status);
-  return { text, data: body.data, headers: response.headers };
+  const { success: _, data, ...beside } = body;
+  return { text, data, beside, headers: response.headers };
 }
 
 async function failureOf(response: Response): Promise<ApiError | UnreachableError> {

@@ -5,6 +5,7 @@
 export { type Answer, type Call, Client, type ClientOptions } from './client.ts';
 export { ApiError, type ErrorCode, type ErrorDetail, UnreachableError } from './errors.ts';
 export type {
+  BesideOf,
   BodyOf,
   CallOptions,
   DataOf,

@@ -23,6 +23,11 @@ export type DataOf<O> = O extends {
   ? Data
   : never;
 
+/** What stands beside that, such as `warnings`. */
+export type BesideOf<O> = O extends { responses: { 200: { content: { 'application/json': infer Answer } } } }
+  ? Omit<Answer, 'success' | 'data'>
+  : never;
+
 /** What an operation takes as its body; never when it takes none. */
 export type BodyOf<O> = O extends { requestBody: { content: { 'application/json': infer Body } } }
   ? Body
