@@ -28,7 +28,7 @@ const get = (where: string, headers: Record<string, string> = {}) =>
 
 describe('a site', () => {
   it('answers / and the paths that its script knows with one page, under a policy that allows no other host', async () => {
-    for (const where of ['/', '/services/5', '/livez/x', '/apiary?x=/api']) {
+    for (const where of ['/', '/services/5', '/livez/x', '/apiary?x=/api', '/addresses/203.0.113.10']) {
       const { status, text, headers } = await get(where, asPage);
       expect([where, status, text]).toEqual([where, 200, '<!doctype html><title>Site</title>']);
       expect(headers.get('content-type')).toBe('text/html; charset=utf-8');

@@ -73,10 +73,13 @@ async function fileAt(dir: string, file: string): Promise<WebFile> {
   return { path: where, type, read, ...(where.startsWith('/assets/') && { cache: 'immutable' as const }) };
 }
 
+/** What a file's name ends with, and no address of a network: `/shield/addresses/203.0.113.10` is a page. */
+const ending = /\.(?!\d+$)[^./]+$/;
+
 /** Whether a browser opens this path as a page. What it asks for from within a page takes no HTML, or has a name. */
 export function isPageOfSite({ method, url, headers }: FastifyRequest): boolean {
   const [where = ''] = url.split('?', 1);
   if (method !== 'GET' && method !== 'HEAD') return false;
-  if (where === '/api' || where.startsWith('/api/') || path.extname(where) !== '') return false;
+  if (where === '/api' || where.startsWith('/api/') || ending.test(where)) return false;
   return headers.accept?.includes('text/html') === true;
 }
