@@ -389,7 +389,10 @@ const things: Record<string, () => Promise<Thing>> = {
   },
   updateShieldProduct: async () => {
     const { id } = (await product.staff.get('/staff/shield/products')).body.data.products[0];
-    return { path: `/staff/shield/products/${id}`, bodies: [{ level: 'low' }, { level: 'high' }] };
+    made += 1;
+    // What is so already changes nothing, and is no other state.
+    const total = (pps: number) => ({ thresholds: { total: { pps, mbps: null } } });
+    return { path: `/staff/shield/products/${id}`, bodies: [total(made * 2), total(made * 2 + 1)] };
   },
   changeAddressPool: async () => ({
     path: `/staff/address-pools/${await newPool()}`,
