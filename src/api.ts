@@ -126,8 +126,11 @@ import {
   settingsStaffRoutes,
 } from './settings/index.ts';
 import {
+  addressFinds,
+  ruleFinds,
   shield,
   shieldMover,
+  shieldNeeds,
   shieldPersonal,
   shieldRoutes,
   shieldStaffRoutes,
@@ -283,9 +286,9 @@ export const allRoutes: RouteGroup[] = [
   jobRetryRoutes,
   jobDismissalRoutes,
   ...fleetStaffRoutes,
-  needRoutes([invoiceNeeds, serviceNeeds, methodNeeds, ticketNeeds]),
+  needRoutes([invoiceNeeds, serviceNeeds, shieldNeeds, methodNeeds, ticketNeeds]),
   ...searchRoutes(
-    [serviceFinds, invoiceFinds, ticketFinds, memberFinds],
+    [serviceFinds, invoiceFinds, ticketFinds, memberFinds, addressFinds, ruleFinds],
     [
       organizationStaffFinds,
       peopleStaffFinds,

@@ -14,7 +14,7 @@ const without: Readonly<Record<string, string>> = {
     ...['getPaymentPromise', 'listPasskeys'],
     ...['getStaffKey', 'getOrder', 'getRefund', 'getDispute', 'getTaxRate'],
     ...['getCreditReturn', 'getPromiseOfService'],
-    ...['getPromiseOfOrganization'],
+    ...['getPromiseOfOrganization', 'listShieldRules', 'getShieldGroup'],
   ]),
   ...reason('mails, browsers and payment providers call it, no page', [
     ...['openUnsubscribePage', 'unsubscribe', 'openPaymentPage', 'receivePaymentEvent', 'getBrandPicture'],
@@ -23,20 +23,6 @@ const without: Readonly<Record<string, string>> = {
     ...['getShieldToken', 'enableShieldRuleByPost', 'disableShieldRuleByPost'],
   ]),
   ...reason('its page is not there yet', [
-    ...[
-      'listShieldIps',
-      'getShieldIp',
-      'updateShieldIp',
-      'listShieldRules',
-      'createShieldRule',
-      'getShieldRule',
-    ],
-    ...['updateShieldRule', 'deleteShieldRule', 'enableShieldRule', 'disableShieldRule', 'getShieldGroup'],
-    ...['deleteShieldGroup', 'listShieldPresets', 'createShieldGroup', 'applyShieldRules', 'getShieldApply'],
-    ...['simulateShieldRules'],
-    ...['confirmShieldApply', 'cancelShieldApply', 'explainPacket', 'listRateLimiters', 'createRateLimiter'],
-    ...['getRateLimiter', 'updateRateLimiter', 'deleteRateLimiter', 'getSensitivity', 'updateSensitivity'],
-    ...['listShieldAttacks', 'getShieldAttack', 'releaseShieldMitigation', 'getShieldTraffic'],
     ...['listShieldProducts', 'getShieldProduct', 'updateShieldProduct'],
   ]),
 };
@@ -58,6 +44,9 @@ const calls = [
     method: ({ file: 'get', all: 'get', upload: 'post' } as Record<string, string>)[method] ?? method,
     where,
   })),
+  ...[...source.matchAll(/client\s*\.whole\(\s*['"`]([a-z]+)['"`],\s*['"`](\/[^'"`]*)['"`]/g)].map(
+    ([, method = '', where = '']) => ({ method, where }),
+  ),
   ...[...source.matchAll(/(?:staff(?:List|Thing)|drawnOf)\(\s*'(\/[^']*)'/g)].map(([, where = '']) => ({
     method: 'get',
     where,

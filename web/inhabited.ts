@@ -6,6 +6,7 @@ import { newMember } from '../test/people.ts';
 import type { TestProduct } from '../test/product.ts';
 import { settled, sql } from '../test/sql.ts';
 import { camt, sendStatement } from '../test/statements.ts';
+import { inhabitShield } from './inhabitedShield.ts';
 
 /** What would take away again what pages are to show. */
 const endings = new Set([
@@ -55,6 +56,7 @@ export async function inhabit(product: TestProduct): Promise<string[]> {
      values (1, '\\x00', 'gone', 1000, $1, false, now(), 'unclaimed', 'sender_not_proved', $2, $3, $4, 'Hello', '[]', now())`,
     ...[[long.email], long.words, long.email, long.words],
   );
+  await inhabitShield(product, long.words);
   await settled(product);
   await lengthen(product);
   return failed;
@@ -103,6 +105,8 @@ export async function samplesOf({ customer, staff, demo }: TestProduct): Promise
   const webhook = await first(customer, '/dashboard/webhooks', 'webhooks');
   const invoice = await first(customer, '/dashboard/invoices', 'invoices');
   const tid = await first(customer, '/dashboard/tickets', 'tickets', 'tid');
+  const attack = await first(customer, '/shield/v2/attacks', 'attacks', 'attack_id');
+  const rules = await customer.get('/shield/v2/rules');
   return {
     '/services/$id': service,
     '/console/$id': service,
@@ -114,6 +118,9 @@ export async function samplesOf({ customer, staff, demo }: TestProduct): Promise
       `/dashboard/webhooks/${webhook}/deliveries`,
       'deliveries',
     ),
+    '/shield/addresses/$ip': String(rules.body.data.rules[0]?.destination).replace(/\/\d+$/, ''),
+    '/shield/rules/$id': String(rules.body.data.rules[0]?.id),
+    '/shield/attacks/$id': attack,
     '/staff/tickets/$tid': tid,
     '/staff/unclaimed-mails/$id': '1',
     '/staff/organizations/$id': String(demo.customer.organization_id),

@@ -81,6 +81,8 @@ export default defineConfig({
             { name: 'first', tags: ['$initial'], priority: 1 },
             // What many pages are drawn with besides, or each of them would ask for twenty little files.
             { name: 'beside', minShareCount: 3, test: beside },
+            // Some few pages draw charts; many more have parts.
+            { name: 'charts', minShareCount: 2, test: /node_modules\/uplot\/|vps\/Plot/ },
             { name: 'parts', minShareCount: 3, test: /node_modules|\/web\/src\/ui\// },
           ],
         },

@@ -34,8 +34,8 @@ export function searchRoutes(
           operation: 'search',
           summary: 'Search the organization',
           description:
-            'Services, invoices, tickets and members that the caller may read: five of each at most, those of one kind in the ' +
-            'order of its list.',
+            'Services, invoices, tickets, members, addresses and rules of Shield that the caller may read: five of each at most, ' +
+            'those of one kind in the order of its list.',
           query: S.SearchQuery,
           data: Mine,
         },

@@ -144,6 +144,7 @@ const mitigation = {
 };
 const attack = {
   attack_id: String(attackId),
+  service_id: exampleIds.service,
   dest: address,
   status: 'end',
   start_time: '2026-01-31 12:00:00',

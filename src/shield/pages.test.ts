@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newMember } from '../../test/people.ts';
 import { until } from '../../test/product.ts';
 import { settled, sql } from '../../test/sql.ts';
 import {
@@ -218,6 +219,67 @@ describe('a confirmation over a new connection', () => {
     expect((await ask(`${path}/confirm`, 'POST', fresh)).answer.statusCode).toBe(200);
     expect((await tenant.get(path)).body.data.apply.state).toBe('confirmed');
     agent.destroy();
+  });
+});
+
+describe('who finds', () => {
+  it('looks for addresses by how they begin, and for rules by their notes, of their own organization', async () => {
+    await tenant.patch(`${shield}/ips`, { address: tenant.address, dns_name: 'Mine.example.org' });
+    const rule = await ruleInForce(tenant, dropSsh(tenant.address, { note: 'Nobody from the Zeppelin' }));
+    const found = async (who: Tenant, q: string) =>
+      (await who.get(`/dashboard/search?q=${encodeURIComponent(q)}`)).body.data.found.map(
+        ({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`,
+      );
+    for (const q of [tenant.address, tenant.address.slice(0, -1), 'mine.exam'])
+      expect([q, await found(tenant, q)]).toEqual([q, expect.arrayContaining([`address ${tenant.address}`])]);
+    expect(await found(tenant, 'zeppelin')).toEqual([`shield_rule ${rule}`]);
+    for (const q of [tenant.address, 'mine.exam', 'zeppelin'])
+      expect(
+        (await found(stranger, q)).filter((each: string) => /^(address|shield_rule) /.test(each)),
+      ).toEqual([]);
+  });
+});
+
+describe('what needs somebody', () => {
+  it('is an attack that goes on and rules that are tried out, for who may see them', async () => {
+    const needs = async (who: Pick<Tenant, 'get'>) =>
+      (await who.get('/dashboard/attention')).body.data.needs.filter(({ kind }: { kind: string }) =>
+        kind.startsWith('shield.'),
+      );
+    expect(await needs(tenant)).toEqual([]);
+    await tenant.post(applyPath, { rules: [dropSsh(tenant.address)], confirm_within_s: 60 });
+    const attackId = 4_611_686_018_427;
+    await sql(
+      product,
+      `insert into shield_attacks (id, organization_id, service_id, address, node_id, kind, of, ratio, readings, started_at,
+         last_over_at, peak_pps, peak_mbps, packets, bytes, ports, counted, created_at, updated_at)
+       select $1, organization_id, service_id, address, (select min(id) from nodes), 'reflection', 53, 1, 2, $3, $3, 1, 1, 1, 1,
+         '{}', '{}', $3, $3 from addresses where address = $2`,
+      attackId,
+      tenant.address,
+      product.clock.now(),
+    );
+    expect(await needs(tenant)).toEqual([
+      {
+        ...{ kind: 'shield.attack', id: String(attackId), title: tenant.address },
+        ...{ detail: 'DNS reflection', on: null },
+      },
+      { kind: 'shield.trial', id: tenant.address, title: tenant.address, detail: null, on: null },
+    ]);
+    const attack = (await address()).attack;
+    expect(attack).toMatchObject({ attack_id: String(attackId), ended_at: '' });
+    const billing = await newMember(product, tenant.organizationId, 'billing');
+    expect(await needs(billing)).toEqual([]);
+    await sql(
+      product,
+      'update shield_attacks set ended_at = started_at, closed_at = started_at where id = $1',
+      attackId,
+    );
+    product.clock.travel(61_000);
+    expect(await needs(tenant)).toEqual([]);
+    const { attacks } = (await tenant.get(`${shield}/attacks?ip=${tenant.address}`)).body.data;
+    expect(attacks).toHaveLength(1);
+    expect((await tenant.get(`${shield}/attacks?ip=${tenant.address6}`)).body.data.attacks).toEqual([]);
   });
 });
 

@@ -764,6 +764,7 @@ const Attack = named(
   'ShieldAttack',
   Type.Object({
     attack_id: Type.String({ examples: ['4503599627370801'] }),
+    service_id: Id,
     dest: Type.String({ examples: ['203.0.113.10/32'] }),
     status: Choice(['start', 'ongoing', 'end'], {
       description:

@@ -21,6 +21,7 @@ const NoOrganization = lazy(async () => ({
 const places = [
   { to: '/', label: 'nav.overview', permission: null },
   { to: '/services', label: 'nav.services', permission: 'service.read' },
+  { to: '/shield', label: 'nav.shield', permission: 'shield.read' },
   { to: '/order', label: 'nav.order', permission: 'order' },
   { to: '/billing', label: 'nav.billing', permission: 'billing.read' },
   { to: '/tickets', label: 'nav.tickets', permission: 'ticket.read' },

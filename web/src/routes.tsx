@@ -9,6 +9,10 @@ import {
   type InvoiceFilter,
   type ServiceFilter,
   type TicketFilter,
+  type TrafficTime,
+  type TrafficUnit,
+  trafficTimes,
+  trafficUnits,
 } from './data/queries/index.ts';
 import {
   type ConsoleKind,
@@ -142,7 +146,84 @@ const serviceOverview = createRoute({
   component: lazyPage(() => import('./services/ServiceOverview.tsx'), 'ServiceOverview'),
 });
 
+/** Around the pages of one address. */
+const anAddress = createRoute({
+  getParentRoute: () => inside,
+  path: '/shield/addresses/$ip',
+  component: lazyPage(() => import('./shield/Address.tsx'), 'Address'),
+});
+
+const shieldPages = [
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/shield',
+    validateSearch: ({ search }: Record<string, unknown>): { search?: string } =>
+      typeof search === 'string' || typeof search === 'number' ? { search: String(search) } : {},
+    component: lazyPage(() => import('./shield/Shield.tsx'), 'Shield'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/shield/attacks',
+    component: lazyPage(() => import('./shield/Attacks.tsx'), 'Attacks'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/shield/attacks/$id',
+    component: lazyPage(() => import('./shield/Attack.tsx'), 'Attack'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/shield/rate-limiters',
+    component: lazyPage(() => import('./shield/RateLimiters.tsx'), 'RateLimiters'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/shield/rules/$id',
+    component: lazyPage(() => import('./shield/Rule.tsx'), 'Rule'),
+  }),
+  anAddress.addChildren([
+    createRoute({
+      getParentRoute: () => anAddress,
+      path: '/',
+      component: lazyPage(() => import('./shield/Rules.tsx'), 'Rules'),
+    }),
+    createRoute({
+      getParentRoute: () => anAddress,
+      path: 'presets',
+      component: lazyPage(() => import('./shield/Presets.tsx'), 'Presets'),
+    }),
+    createRoute({
+      getParentRoute: () => anAddress,
+      path: 'traffic',
+      validateSearch: ({
+        time,
+        unit,
+      }: Record<string, unknown>): { time?: TrafficTime; unit?: TrafficUnit } => ({
+        time: oneOf(Object.keys(trafficTimes) as TrafficTime[], time),
+        unit: oneOf(trafficUnits, unit),
+      }),
+      component: lazyPage(() => import('./shield/Traffic.tsx'), 'Traffic'),
+    }),
+    createRoute({
+      getParentRoute: () => anAddress,
+      path: 'attacks',
+      component: lazyPage(() => import('./shield/Attacks.tsx'), 'AttacksOnAddress'),
+    }),
+    createRoute({
+      getParentRoute: () => anAddress,
+      path: 'detection',
+      component: lazyPage(() => import('./shield/Detection.tsx'), 'Detection'),
+    }),
+    createRoute({
+      getParentRoute: () => anAddress,
+      path: 'explain',
+      component: lazyPage(() => import('./shield/Which.tsx'), 'Which'),
+    }),
+  ]),
+] as const;
+
 const pages = [
+  ...shieldPages,
   createRoute({ getParentRoute: () => inside, path: '/', component: Overview }),
   createRoute({
     getParentRoute: () => inside,

@@ -55,7 +55,10 @@ function fieldOf(schema: Json, isRequired: boolean): RequestField | null {
   const type = [schema.type].flat().find((each) => each !== 'null');
   if (type !== 'string' && type !== 'integer' && type !== 'number') return null;
   const { minLength, maxLength, pattern, minimum, maximum } = schema as Partial<RequestField>;
-  const choices = (schema.enum as (string | null)[] | undefined)?.filter((each) => each !== null);
+  // As forms have them: what is chosen is a text there, also of numbers.
+  const choices = (schema.enum as (string | number | null)[] | undefined)
+    ?.filter((each) => each !== null)
+    .map(String);
   const help = helpIn(schema['x-meaning'] ?? schema.description);
   const field: RequestField = {
     ...(type !== 'string' && { isNumber: type }),

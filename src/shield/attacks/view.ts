@@ -13,6 +13,7 @@ export function viewAttack(row: AttackRow, mitigations: ReturnType<typeof viewMi
   const ends = ended_at ?? now;
   return {
     attack_id: String(id),
+    service_id: row.service_id,
     dest: single(row.address).text,
     status: statusOf(row, now),
     start_time: plain(started_at),

@@ -72,6 +72,8 @@ export function isEventName(name: string): name is EventName {
 /** How long what happens is gathered before pages read anew: a night renews thousands of services one after the other. */
 const gatherMs = 100;
 const stale = new Set<string>();
+/** An edge does what is wanted within about a second, of which no event tells. */
+const atEdgeMs = 1_500;
 
 export function followEvent(queries: QueryClient, name: EventName): void {
   if (stale.size === 0)
@@ -80,6 +82,8 @@ export function followEvent(queries: QueryClient, name: EventName): void {
       stale.clear();
     }, gatherMs);
   for (const kind of [...followUps[name], ...always]) stale.add(kind);
+  if (name.startsWith('shield.'))
+    setTimeout(() => void queries.invalidateQueries({ queryKey: ['shield', 'now'] }), atEdgeMs);
 }
 
 /** How far an action on a machine has come, which is told without an entry of the journal. */

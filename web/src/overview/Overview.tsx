@@ -115,6 +115,22 @@ function OneNeed({ need: { kind, id, title, detail, on } }: { need: Need }) {
           </LinkButton>
         </Line>
       );
+    case 'shield.attack':
+      return (
+        <Line text={t('overview.attacked', { address: title })} detail={detail}>
+          <LinkButton to="/shield/attacks/$id" params={{ id }} size="xs">
+            {t('overview.look')}
+          </LinkButton>
+        </Line>
+      );
+    case 'shield.trial':
+      return (
+        <Line text={t('overview.trial', { address: title })}>
+          <LinkButton to="/shield/addresses/$ip" params={{ ip: id }} size="xs">
+            {t('overview.decide')}
+          </LinkButton>
+        </Line>
+      );
     case 'ticket.answered':
       return (
         <Line text={t('overview.answered', { subject: title })}>

@@ -14,6 +14,8 @@ const pages: Record<'mine' | 'staff', Partial<Record<Find['kind'], string>>> = {
     invoice: '/invoices/$id',
     ticket: '/tickets/$tid',
     member: '/organization/members',
+    address: '/shield/addresses/$ip',
+    shield_rule: '/shield/rules/$id',
   },
   staff: {
     organization: '/staff/organizations/$id',

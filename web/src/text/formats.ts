@@ -134,3 +134,28 @@ export function bytes(size: number, language: Language): string {
   });
   return format.format(size / 1_000 ** step);
 }
+
+/** A number of any size in a few digits: `1.2M`. */
+export function compact(value: number, language: Language): string {
+  const format = once(Intl.NumberFormat, language, { notation: 'compact', maximumFractionDigits: 1 });
+  return format.format(value);
+}
+
+const bitUnits = ['bit', 'kilobit', 'megabit', 'gigabit'] as const;
+
+/** Bits in a second, in the largest unit of which there is one. */
+export function bits(value: number, language: Language): string {
+  const step = Math.min(bitUnits.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3)));
+  const format = once(Intl.NumberFormat, language, {
+    style: 'unit',
+    unit: `${bitUnits[step]}-per-second`,
+    maximumFractionDigits: step === 0 ? 0 : 1,
+  });
+  return format.format(value / 1_000 ** step);
+}
+
+/** So many seconds until something, as a clock that runs down: `1:05`. */
+export function countdown(seconds: number): string {
+  const left = Math.max(0, Math.ceil(seconds));
+  return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
+}

@@ -33,7 +33,7 @@ interface FieldProps {
   help?: string;
   required?: boolean;
   autoComplete?: string;
-  type?: 'text' | 'email' | 'password' | 'date';
+  type?: 'text' | 'email' | 'password' | 'date' | 'datetime-local';
   inputMode?: 'numeric' | 'decimal' | 'text';
   defaultValue?: string;
   autoFocus?: boolean;

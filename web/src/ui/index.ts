@@ -54,6 +54,7 @@ export { Rows, rowsIn } from './Rows.tsx';
 export { Section } from './Section.tsx';
 export { type Place, Shell } from './Shell.tsx';
 export { WithoutCode } from './ShowsCode.tsx';
+export { Sortable } from './Sortable.tsx';
 export { Spark } from './Spark.tsx';
 export { State, type StateName } from './State.tsx';
 /** What staff's pages are made of, by the names that the API has for things. */

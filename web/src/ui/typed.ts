@@ -66,7 +66,12 @@ const isTextControl = (element: Element): element is TextControl =>
 
 function mistakeAt(control: TextControl, field: RequestField | undefined): string | null {
   const { validity, value, type } = control;
-  if (validity.badInput) return type === 'date' ? 'must be a day' : 'must be a number';
+  if (validity.badInput)
+    return type === 'date'
+      ? 'must be a day'
+      : type === 'datetime-local'
+        ? 'must be a moment'
+        : 'must be a number';
   if (validity.valueMissing) return 'is missing';
   if (control instanceof HTMLInputElement) {
     if (validity.rangeUnderflow) return `must be at least ${control.min}`;
@@ -74,7 +79,7 @@ function mistakeAt(control: TextControl, field: RequestField | undefined): strin
     if (validity.stepMismatch) return `must be a multiple of ${control.step}`;
   }
   // A day is chosen where some requests take a moment; and what a tick or a file is in a form is nothing that anybody typed.
-  const isTyped = !['date', 'checkbox', 'radio', 'file', 'hidden'].includes(type);
+  const isTyped = !['date', 'datetime-local', 'checkbox', 'radio', 'file', 'hidden'].includes(type);
   return value === '' || !isTyped || field === undefined ? null : mistakeIn(value, field);
 }
 

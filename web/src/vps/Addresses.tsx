@@ -4,9 +4,9 @@ import { useState } from 'react';
 import { updateIpAddress } from '../../../client/generated/fields/updateIpAddress.ts';
 import { client } from '../data/client.ts';
 import { drawnOf, partOf } from '../data/drawn.ts';
-import { machineAddresses } from '../data/queries/index.ts';
+import { machineAddresses, session } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
-import { Badge, Button, Dialog, Field, Form, Group, List, Text } from '../ui/index.ts';
+import { Badge, Button, Dialog, Field, Form, Group, LinkTo, List, Text } from '../ui/index.ts';
 
 /** The addresses of a machine, and by which names the world finds them. */
 export function Addresses() {
@@ -14,6 +14,8 @@ export function Addresses() {
   const id = Number(useParams({ from: '/in/services/$id' }).id);
   const queries = useQueryClient();
   const read = useQuery(machineAddresses(id));
+  const { data: signedIn } = useQuery(session);
+  const mayLook = signedIn?.organization?.permissions.includes('shield.read') === true;
   const [chosen, setChosen] = useState<string | null>(null);
   const named = read.data?.find(({ address }) => address === chosen) ?? null;
   return (
@@ -41,6 +43,18 @@ export function Addresses() {
               </Group>
             ),
           },
+          ...(mayLook
+            ? [
+                {
+                  name: t('nav.shield'),
+                  cell: ({ address }: { address: string }) => (
+                    <LinkTo to="/shield/addresses/$ip" params={{ ip: address }}>
+                      {t('shield.rules')}
+                    </LinkTo>
+                  ),
+                },
+              ]
+            : []),
           { name: t('addresses.gateway'), cell: ({ gateway }) => gateway },
           { name: t('addresses.mac'), cell: ({ mac }) => mac ?? '–' },
           {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { useMeasured } from '../data/measured.ts';
-import { machine } from '../data/queries/index.ts';
+import { machine, session } from '../data/queries/index.ts';
 import { gigabytes, percent } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
@@ -17,6 +17,7 @@ import {
   Skeleton,
   Spark,
   Stack,
+  State,
 } from '../ui/index.ts';
 import { Actions } from './History.tsx';
 import { Screen } from './Screen.tsx';
@@ -66,11 +67,33 @@ function Connect({ vps }: { vps: Vps }) {
         </Group>
       )}
       <Fact name={t('machine.addresses')}>{vps.ips.map(({ address }) => address).join(', ')}</Fact>
+      <Shield vps={vps} />
       <Fact name={t('machine.system')}>
         {[vps.os.name ?? vps.os.slug, vps.os.version].filter(Boolean).join(' ')}
       </Fact>
       <Fact name={t('machine.location')}>{vps.location}</Fact>
     </Section>
+  );
+}
+
+/** For each address whether something filters what is sent there, and where that is said. */
+function Shield({ vps: { ips } }: { vps: Vps }) {
+  const { t } = useText();
+  const { data: signedIn } = useQuery(session);
+  const mayLook = signedIn?.organization?.permissions.includes('shield.read') === true;
+  return (
+    <Fact name={t('nav.shield')}>
+      {ips.map(({ address, shield }) => (
+        <Group key={address} gap="xs">
+          <State of={shield.under_attack ? 'under_attack' : shield.enabled ? 'protected' : 'unprotected'} />
+          {mayLook && (
+            <LinkTo to="/shield/addresses/$ip" params={{ ip: address }} size="sm">
+              {t('machine.rulesOf', { address })}
+            </LinkTo>
+          )}
+        </Group>
+      ))}
+    </Fact>
   );
 }
 

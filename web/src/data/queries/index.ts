@@ -9,6 +9,7 @@ export * from './organizations.ts';
 export * from './search.ts';
 export * from './services.ts';
 export * from './session.ts';
+export * from './shield.ts';
 export * from './tickets.ts';
 export * from './vps.ts';
 export * from './webhooks.ts';

@@ -16,7 +16,16 @@ export const finds = (words: string, isStaff: boolean) =>
   });
 
 export interface Find {
-  kind: 'service' | 'invoice' | 'ticket' | 'member' | 'organization' | 'user' | 'node';
+  kind:
+    | 'service'
+    | 'invoice'
+    | 'ticket'
+    | 'member'
+    | 'address'
+    | 'shield_rule'
+    | 'organization'
+    | 'user'
+    | 'node';
   id: string;
   title: string;
   detail: string | null;
