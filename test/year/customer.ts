@@ -220,7 +220,7 @@ export class Customer {
     const method = this.#methods.at(-1);
     if (way === 'saved' && method !== undefined) {
       const body = { method: 'card', payment_method_id: method.id };
-      diary.took('pays by saved card', await this.client.post(path, body), gone);
+      diary.took('pays by saved card', await this.client.post(path, body), [...gone, 'payment_too_small']);
       return;
     }
     if (way === 'credit') {
@@ -325,7 +325,7 @@ export class Customer {
   async #upgrade(): Promise<void> {
     const had = this.#one();
     if (had === undefined) return;
-    const mayBe = ['conflict', 'invalid_configuration'];
+    const mayBe = ['conflict', 'invalid_configuration', 'insufficient_stock'];
     const { diary, goods } = this.world;
     if (had.product === 'vps') {
       const body = { option1: this.chance.of(2, 4), option3: 2 };
@@ -351,7 +351,8 @@ export class Customer {
     const verb = had.isOff ? 'start' : this.chance.of('stop', 'restart', 'snapshots');
     const body = verb === 'snapshots' ? { name: `s${this.chance.whole(1, 99_999)}` } : {};
     const answer = await this.client.post(`/dashboard/service/${had.id}/vps/${verb}`, body);
-    const mayBe = ['conflict'];
+    // Whoever has not looked does so with one that has ended, is suspended, or is not there yet.
+    const mayBe = ['conflict', 'action_not_allowed'];
     if (!this.world.diary.took(`machine ${verb}`, answer, mayBe)) return;
     if (verb === 'stop' || verb === 'start') had.isOff = verb === 'stop';
   }
