@@ -2,15 +2,20 @@ import { findLastRestore, findRecovery, forMany, statement, type TxContext } fro
 import { readSettings } from '../../settings/index.ts';
 import { numbering } from './numbering.ts';
 
+// Who waits for the number before has looked at the clock earlier than whom it waits for, and is issued with it then. A
+// clock that has been put back by more than a minute is believed: dates would stand still otherwise.
+const lastAt = `last_at = case when s.last_at between excluded.last_at and excluded.last_at + interval '1 minute'
+       then s.last_at else excluded.last_at end`;
+
 // An invoice that has a number takes none, and leaves the series alone.
 const giveNumberTo = forMany(
   statement<never, { id: number; prefix: string; digits: number; now: Date }>(
     'billing.giveNumber',
     `with without as (select id from invoices where id = :id and number is null),
    next as (
-     insert into invoice_series as s (prefix, last) select :prefix, 1 from without
-     on conflict (prefix) do update set last = s.last + 1 returning s.prefix, s.last)
-   update invoices set series = next.prefix, sequence = next.last, issued_at = :now,
+     insert into invoice_series as s (prefix, last, last_at) select :prefix, 1, :now from without
+     on conflict (prefix) do update set last = s.last + 1, ${lastAt} returning s.prefix, s.last, s.last_at)
+   update invoices set series = next.prefix, sequence = next.last, issued_at = next.last_at,
      number = next.prefix || lpad(next.last::text, greatest(:digits::int, length(next.last::text)), '0')
    from next where id = :id`,
   ),
@@ -20,11 +25,13 @@ const giveNumberTo = forMany(
        count(*) over (partition by prefix) as numbers
      from ${given} join invoices i on i.id = given.id and i.number is null),
    next as (
-     insert into invoice_series as s (prefix, last) select distinct prefix, numbers from without
-     on conflict (prefix) do update set last = s.last + excluded.last returning s.prefix, s.last),
+     insert into invoice_series as s (prefix, last, last_at)
+       select prefix, count(*), max(now) from without group by prefix
+     on conflict (prefix) do update set last = s.last + excluded.last, ${lastAt}
+     returning s.prefix, s.last, s.last_at),
    numbered as (
-     select w.*, next.last - w.numbers + w.place as sequence from without w join next on next.prefix = w.prefix)
-   update invoices set series = n.prefix, sequence = n.sequence, issued_at = n.now,
+     select w.*, next.last - w.numbers + w.place as sequence, next.last_at from without w join next on next.prefix = w.prefix)
+   update invoices set series = n.prefix, sequence = n.sequence, issued_at = n.last_at,
      number = n.prefix || lpad(n.sequence::text, greatest(n.digits, length(n.sequence::text)), '0')
    from numbered n where invoices.id = n.id returning n.nth_`,
 );
@@ -32,7 +39,7 @@ const giveNumberTo = forMany(
 /**
  * Gives an invoice the next number of its series, unless it has one. Numbers of a series follow one another without a
  * gap, whatever is rolled back: whoever takes one waits until the one before has committed. So this comes last in its
- * transaction. `now` is when it was issued.
+ * transaction. It was issued at `now`, or with the one before when that looked at its clock a moment later.
  */
 export async function giveNumber(
   tx: TxContext,

@@ -58,6 +58,20 @@ describe('numbers that are given when an invoice is paid', () => {
   });
   afterAll(() => product.stop());
 
+  it('never go back in time by a clock that is a moment behind, and follow one that was put right', async () => {
+    const issuedAfter = async (ms: number): Promise<string> => {
+      product.clock.travel(ms);
+      const id = await newInvoice(product, customer);
+      await payByCredit(customer, id);
+      return (await invoiceOf(customer, id)).issued_at;
+    };
+    const before = await issuedAfter(0);
+    expect(await issuedAfter(-20_000)).toBe(before);
+    expect((await issuedAfter(21_000)) > before).toBe(true);
+    expect((await issuedAfter(-3_600_000)) < before).toBe(true);
+    product.clock.travel(3_600_000);
+  });
+
   it('are not there before, and say the year and a place without a gap after', async () => {
     const id = await newInvoice(product, customer);
     expect(await invoiceOf(customer, id)).toMatchObject({ number: null, issued_at: null, kind: 'order' });
