@@ -3,8 +3,16 @@
  * it, the suite that all of them pass (`conformance.ts`), and the one function that says what a policy does to a packet
  * (`judge.ts`).
  */
-export { type BgpEdge, type BgpEdgeOptions, bgpEdge } from './bgp/driver.ts';
+export {
+  type BgpBounds,
+  type BgpEdge,
+  type BgpEdgeOptions,
+  type BgpRouters,
+  bgpEdge,
+  bgpRouters,
+} from './bgp/driver.ts';
 export type { BgpPeer } from './bgp/peers.ts';
+export { fittingOf, type LeftOut } from './bgp/told.ts';
 export * from './contract.ts';
 export { flagBits, flagsOf } from './headers.ts';
 export { type Head, headOf, judge, judgeHeadsOf, judgeOf, type Verdict } from './judge.ts';

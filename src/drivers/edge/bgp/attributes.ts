@@ -1,5 +1,5 @@
 import type { Action } from '../contract.ts';
-import type { Network } from '../prefix.ts';
+import { invalid, type Network } from '../prefix.ts';
 
 /** Path attributes on the wire (RFC 4271, and what is named beside each). */
 
@@ -10,7 +10,7 @@ const optional = 0xc0;
 /** A large community (RFC 8092) by which this product knows its own routes, of an AS number for private use (RFC 6996). */
 const mark = numbers(4_208_852_993, 0x696e6e6b, 0x65657065);
 /** RFC 7999. */
-const blackhole = numbers(0xffff_029a);
+const blackhole = 0xffff_029a;
 /** Traffic-rate-bytes of nobody's AS, at zero: RFC 8955, section 7.1. */
 const rateOfZero = numbers(0x8006_0000, 0);
 
@@ -20,8 +20,18 @@ export function flowAttributes(family: 4 | 6, action: Action): Buffer[] {
   return [...begin(unspecified(family)), ...discard, marked()];
 }
 
-export function blackholeAttributes(nextHop: Buffer): Buffer[] {
-  return [...begin(nextHop), attribute(optional, kinds.communities, blackhole), marked()];
+/** `communities` come beside the well-known one. */
+export function blackholeAttributes(nextHop: Buffer, communities: readonly number[] = []): Buffer[] {
+  const all = [...new Set([blackhole, ...communities])];
+  return [...begin(nextHop), attribute(optional, kinds.communities, numbers(...all)), marked()];
+}
+
+/** `64500:666`; fails for what is none. */
+export function communityNumber(text: string): number {
+  const [, high, low] = /^(\d{1,5}):(\d{1,5})$/.exec(text) ?? [];
+  if (high === undefined || low === undefined || Number(high) > 65_535 || Number(low) > 65_535)
+    throw invalid(`not a community: ${text}`);
+  return Number(high) * 65_536 + Number(low);
 }
 
 /** Of what gobgpd only keeps. */

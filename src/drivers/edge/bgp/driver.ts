@@ -15,6 +15,7 @@ import {
   actionOf,
   addressBytes,
   blackholeAttributes,
+  communityNumber,
   flowAttributes,
   isOurs,
   networkBytes,
@@ -26,12 +27,11 @@ import { notSaid } from './flow.ts';
 import { families, type Path } from './messages.ts';
 import { decodeNote, encodeNote, type Note } from './notes.ts';
 import { type BgpPeer, peerOf } from './peers.ts';
-import { speaker } from './speaker.ts';
+import { type Speaker, speaker } from './speaker.ts';
 import { checkTogether, toldOfFilter, toldOfPolicy } from './told.ts';
 
-export interface BgpEdgeOptions {
-  /** Where gobgpd listens for us: `unix:/run/gobgpd/api.sock`, or `127.0.0.1:50051`. */
-  address: string;
+/** What may be announced. */
+export interface BgpBounds {
   /** Nothing outside of these is ever announced. */
   prefixes: readonly Prefix[];
   /** Where packets may be sent to nowhere. Default: nowhere. */
@@ -40,6 +40,20 @@ export interface BgpEdgeOptions {
   atMost?: number;
   /** Where routers send what is for a blackhole, by family. Default: gobgpd's own address. */
   nextHops?: { 4?: string; 6?: string };
+  /** What routes to nowhere bear besides that of RFC 7999, as a provider upstream asks for it: `64500:666`. */
+  communities?: readonly string[];
+}
+
+export interface BgpEdgeOptions extends BgpBounds {
+  /** Where gobgpd listens for us: `unix:/run/gobgpd/api.sock`, or `127.0.0.1:50051`. */
+  address: string;
+}
+
+/** The routers of one gobgpd; what may be announced there comes with each call. */
+export interface BgpRouters {
+  /** An edge within these bounds. Whatever bounds there were before, the next call takes back what is outside of these. */
+  within(bounds: BgpBounds): BgpEdge;
+  close(): Promise<void>;
 }
 
 /** Its routers are staff's to see. */
@@ -66,13 +80,24 @@ interface State {
  * FlowSpec and blackhole routes by a gobgpd that outlives this process. It holds all there is to know: the routes, and a note of
  * each policy beside them. Each call reads it, works out what should stand, and tells it the difference in one message.
  */
-export function bgpEdge(options: BgpEdgeOptions): BgpEdge {
+export function bgpEdge({ address, ...bounds }: BgpEdgeOptions): BgpEdge {
+  const routers = bgpRouters({ address });
+  return { ...routers.within(bounds), close: () => routers.close() };
+}
+
+/** The same, with bounds that may change. `address`: see {@link BgpEdgeOptions}. */
+export function bgpRouters({ address }: { address: string }): BgpRouters {
+  const gobgpd = speaker(address);
+  const inTurn = serially();
+  return { within: (bounds) => edgeWithin(gobgpd, inTurn, bounds), close: () => gobgpd.close() };
+}
+
+function edgeWithin(gobgpd: Speaker, inTurn: ReturnType<typeof serially>, options: BgpBounds): BgpEdge {
   const { atMost = 1_000 } = options;
+  const communities = (options.communities ?? []).map(communityNumber);
   const [prefixes, blackholes] = [options.prefixes, options.blackholes ?? []].map((each) =>
     each.map(parsePrefix),
   ) as [Network[], Network[]];
-  const gobgpd = speaker(options.address);
-  const inTurn = serially();
   const isWithin = (network: Network, within: readonly Network[]) =>
     within.some((each) => holds(each, network));
   const may = ({ network, blackhole }: Note) =>
@@ -145,9 +170,9 @@ export function bgpEdge(options: BgpEdgeOptions): BgpEdge {
     const over = [...now.blackholes.values()].filter(isGone);
     const paths = [
       ...told.map(flowPath),
-      ...missing.map((network) => blackholePath(network, options.nextHops)),
+      ...missing.map((network) => blackholePath(network, options.nextHops, communities)),
       ...withdrawn.map(flowPath),
-      ...over.map((network) => withdrawal(blackholePath(network, options.nextHops))),
+      ...over.map((network) => withdrawal(blackholePath(network, options.nextHops, communities))),
       ...notePaths(now.notes, kept),
     ];
     if (paths.length > 0) await gobgpd.tell(paths);
@@ -295,7 +320,7 @@ export function bgpEdge(options: BgpEdgeOptions): BgpEdge {
 
     peers: async () => (await gobgpd.peers()).map(peerOf),
     announced: () => work(async ({ table, blackholes: swallowed }) => table.size + swallowed.size),
-    close: () => gobgpd.close(),
+    close: async () => undefined,
   };
 }
 
@@ -356,7 +381,11 @@ function flowPath({ family, bytes, action }: Change): Path {
   };
 }
 
-function blackholePath(network: Network, nextHops: BgpEdgeOptions['nextHops']): Path {
+function blackholePath(
+  network: Network,
+  nextHops: BgpBounds['nextHops'],
+  communities: readonly number[],
+): Path {
   const { family } = network;
   const nextHop = nextHops?.[family];
   return {
@@ -364,6 +393,7 @@ function blackholePath(network: Network, nextHops: BgpEdgeOptions['nextHops']): 
     nlriBinary: networkBytes(network),
     pattrsBinary: blackholeAttributes(
       nextHop === undefined ? unspecified(family) : addressBytes(family, addressNumber(nextHop)),
+      communities,
     ),
   };
 }

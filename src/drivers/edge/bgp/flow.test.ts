@@ -8,7 +8,7 @@ import { chance, randomPacket, randomPolicy } from '../suite/random.testbed.ts';
 import { type Change, changesOf, tableOf } from './changes.ts';
 import { decodeFlow } from './nlri.ts';
 import { type Announced, routed } from './router.testbed.ts';
-import { checkTogether, type Told, toldOfFilter, toldOfPolicy } from './told.ts';
+import { checkTogether, fittingOf, type Told, toldOfFilter, toldOfPolicy } from './told.ts';
 
 const guest = { 4: '10.7.0.1', 6: '2001:db8:7:7::1' } as const;
 
@@ -220,5 +220,55 @@ describe('a policy in FlowSpec', () => {
     expect(() => checkTogether(measure(['198.18.0.0/15']), of([game], closed))).toThrow(
       /exempt 198.18.0.0\/15/,
     );
+  });
+});
+
+describe('what fits of a policy', () => {
+  const fit = (wanted: Policy) => fittingOf(wanted, parsePrefix(wanted.destination));
+
+  it('drops nothing that all of it would let through, and all that it drops where nothing was left out', () => {
+    const random = chance(20_260_131);
+    const found = { whole: 0, part: 0, nothing: 0, dropped: 0 };
+    for (let nth = 0; nth < 150; nth += 1) {
+      const family = families[nth % 2] ?? 4;
+      const wanted = randomPolicy(random, guest[family]);
+      const { policy: fitting, left } = fit(wanted);
+      const rows = rowsOf(table(tell(fitting), family).values());
+      found[left.length === 0 ? 'whole' : rows.length > 0 ? 'part' : 'nothing'] += 1;
+      for (let sent = 0; sent < 50; sent += 1) {
+        const one = randomPacket(random, guest[family]);
+        const [here, there] = [judge(wanted, one).action, routed(rows, one)];
+        if (there === 'deny') expect(here).toBe('deny');
+        if (left.length === 0) expect(there).toBe(here);
+        found.dropped += there === 'deny' ? 1 : 0;
+      }
+    }
+    // It says something of each.
+    for (const [of, count] of Object.entries(found)) expect(count, of).toBeGreaterThan(5);
+  });
+
+  it('says of each rule that is left out why it is', () => {
+    const limit = { packetsPerSecond: 5, per: 'source', burst: 5 } as const;
+    const { policy: fitting, left } = fit(
+      policy(
+        guest[4],
+        1,
+        [
+          rule(1, 'deny', { protocols: [[17, 17]] }),
+          rule(2, 'deny', { ttl: [[0, 5]] }),
+          rule(3, 'permit', { protocols: [[6, 6]] }, limit),
+          rule(4, 'deny', { protocols: [[47, 47]] }),
+        ],
+        { unmatched: 'deny' },
+      ),
+    );
+    expect(fitting.rules.map(({ id }) => id)).toEqual([1]);
+    expect(fitting.unmatched).toBe('permit');
+    expect(left).toEqual([
+      { rule: 2, why: expect.stringContaining('rule 2') },
+      { rule: 3, why: expect.stringContaining('rule 3') },
+      { rule: 4, why: 'it comes after rule 3' },
+      { rule: null, why: 'it comes after rule 3' },
+    ]);
   });
 });

@@ -20,6 +20,46 @@ export function toldOfPolicy({ rules, unmatched }: Policy, network: Network): To
   return inTheirOrder([...rules.flatMap((rule) => toldOfRule(rule, network)), ...rest]);
 }
 
+/** Why routers are not told of a rule; null is what no rule matches. */
+export interface LeftOut {
+  rule: number | null;
+  why: string;
+}
+
+/**
+ * Of a policy what routers can be told, so that they drop nothing that all of it would let through; whoever stands behind them has the
+ * rest. A deny that they cannot be told is left out, and of all that comes after such a permit everything is.
+ */
+export function fittingOf(policy: Policy, network: Network): { policy: Policy; left: LeftOut[] } {
+  const rules: Rule[] = [];
+  const left: LeftOut[] = [];
+  const kept: Told[] = [];
+  const takes = (make: () => Told[]): string | null => {
+    try {
+      const more = make();
+      const stopped = kept.find((first) => more.some((then) => changesPlaces(first, then)));
+      if (stopped !== undefined) return `routers would look at it before ${stopped.says}`;
+      kept.push(...more);
+      return null;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  let barrier: string | null = null;
+  for (const rule of policy.rules) {
+    const why = barrier ?? takes(() => toldOfRule(rule, network));
+    if (why === null) rules.push(rule);
+    else left.push({ rule: rule.id, why });
+    if (why !== null && rule.action === 'permit') barrier ??= `it comes after rule ${rule.id}`;
+  }
+  const why =
+    policy.unmatched === 'permit'
+      ? null
+      : (barrier ?? takes(() => [told(everything(network), 'deny', 'what no rule matches')]));
+  if (why !== null) left.push({ rule: null, why });
+  return { policy: { ...policy, rules, unmatched: why === null ? policy.unmatched : 'permit' }, left };
+}
+
 /** A measure's rules; what is exempt goes before them. */
 export function toldOfFilter(measure: Extract<Measure, { kind: 'filter' }>, network: Network): Told[] {
   const exempt = measure.exempt.map((source) =>
@@ -76,6 +116,11 @@ function told(flow: Flow, action: Action, says: string): Told {
   return { flow, action, says, bytes: encodeFlow(flow) };
 }
 
+/** Whether routers would have the second before the first, where that makes a difference. */
+function changesPlaces(first: Told, then: Told): boolean {
+  return first.action !== then.action && haveCommon(first.flow, then.flow) && orderOf(then, first) < 0;
+}
+
 function inTheirOrder(list: readonly Told[]): Told[] {
   const there = new Set<string>();
   const once = list.filter(({ bytes }) => {
@@ -90,7 +135,7 @@ function inTheirOrder(list: readonly Told[]): Told[] {
   );
   for (const [at, first] of needed.entries()) {
     for (const then of needed.slice(at + 1)) {
-      if (first.action !== then.action && haveCommon(first.flow, then.flow) && orderOf(then, first) < 0)
+      if (changesPlaces(first, then))
         throw notSaid(`routers would look at ${then.says} before ${first.says}`);
     }
   }
