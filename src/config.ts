@@ -95,6 +95,8 @@ export interface Config {
   hypervisor: 'auto' | 'qemu' | 'simulator';
   /** What filters packets before machines. */
   edge: 'auto' | 'nftables' | 'memory' | 'none';
+  /** Where a gobgpd listens that speaks to routers in front; null: there are none. */
+  gobgpd: string | null;
   /** Finished images, to share them between installations; null means inside DATA_DIR. */
   imagesDir: string | null;
   nodeName: string;
@@ -373,6 +375,12 @@ export const settings: Setting[] = [
       'What filters packets before the machines of this host by the rules of Shield: `nftables` (and no start without it), `memory` (nothing real, for tests), `none`, or `auto`: `memory` with simulated machines, else `nftables` where it can be used.',
   },
   {
+    name: 'GOBGPD',
+    fallback: '',
+    meaning:
+      'Where the gRPC interface of a gobgpd listens that speaks to the routers in front: `unix:/run/gobgpd/api.sock` or `127.0.0.1:50051`. The worker that names it has them drop attacks; see [shield.md](shield.md).',
+  },
+  {
     name: 'IMAGES_DIR',
     fallback: '',
     meaning: 'Where finished operating-system images are kept; default: inside DATA_DIR.',
@@ -630,6 +638,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     vatUrl: read(url, 'VAT_URL', ['http', 'https'], 'https://vies.example.com/rest-api') ?? '',
     hypervisor: read(choice, 'HYPERVISOR', ['auto', 'qemu', 'simulator'] as const),
     edge: read(choice, 'EDGE', ['auto', 'nftables', 'memory', 'none'] as const),
+    gobgpd:
+      read(
+        matching,
+        'GOBGPD',
+        /^(unix:\/[\w./-]{1,100}|[\w.-]{1,190}:\d{1,5}|\[[\da-fA-F:]{2,45}\]:\d{1,5}|)$/,
+        'unix: and the path of a socket, or a host and a port, such as 127.0.0.1:50051',
+      ) || null,
     imagesDir: path('IMAGES_DIR'),
     nodeName: read(
       matching,

@@ -4,7 +4,7 @@
  * into the one object that steps get as `run.drivers` and live routes as `req.drivers`; `open.ts` opens it by the configuration and closes it again.
  */
 import type { ReverseDns } from './dns/index.ts';
-import type { Edge } from './edge/index.ts';
+import type { BgpRouters, Edge } from './edge/index.ts';
 import type { Files } from './files/index.ts';
 import type { HypervisorOf } from './hypervisor/index.ts';
 import type { Mail } from './mail/index.ts';
@@ -28,6 +28,8 @@ declare module '../platform/drivers.ts' {
     vat: VatRegister;
     /** The edge of a node; fails where this process does not run that node, or nothing filters there. */
     edge: (nodeId: number) => Edge;
+    /** The routers that the process of a node speaks to by BGP; fails where it speaks to none. */
+    routers: (nodeId: number) => BgpRouters;
   }
 }
 

@@ -3,6 +3,8 @@ import type { Config } from '../config.ts';
 import type { DriverName, Drivers } from '../platform/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
 import {
+  type BgpRouters,
+  bgpRouters,
   type Edge,
   EdgeError,
   hasKernelSynproxy,
@@ -25,9 +27,10 @@ export interface World extends Host {
   given?: GivenDrivers;
 }
 
-export type GivenDrivers = Partial<Omit<Drivers, 'hypervisor' | 'edge'>> & {
+export type GivenDrivers = Partial<Omit<Drivers, 'hypervisor' | 'edge' | 'routers'>> & {
   hypervisor?: Hypervisor;
   edge?: Edge;
+  routers?: BgpRouters;
 };
 
 /** The node that this process runs. */
@@ -52,6 +55,7 @@ const openers: {
   // First: others go by what this process's node is.
   hypervisor: openNode,
   edge: openEdge,
+  routers: openRouters,
   mail: ({ config, given }) => closing(given?.mail ?? mailOf(config)),
   mailIn: ({ config, given }) => ({
     driver: given?.mailIn ?? mailInOf(config),
@@ -134,6 +138,23 @@ async function openEdge(
     close: async () => {
       if (!isNone) await edge.close();
     },
+  };
+}
+
+/** By the setting GOBGPD; a process without a node speaks to no routers. */
+function openRouters({ config, given }: World, { own }: { own: OwnNode | null }): Opened<'routers'> {
+  if (own === null) return null;
+  const routers = given?.routers ?? (config.gobgpd === null ? null : bgpRouters({ address: config.gobgpd }));
+  return {
+    driver: (nodeId) => {
+      if (nodeId !== own.id) throw new EdgeError('edge_refused', `node ${nodeId} is not run by this process`);
+      if (routers === null)
+        throw new EdgeError('nothing_filters', 'GOBGPD is not set: this process speaks to no routers', {
+          permanent: true,
+        });
+      return routers;
+    },
+    close: async () => routers?.close(),
   };
 }
 

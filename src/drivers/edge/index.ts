@@ -19,6 +19,6 @@ export { type Head, headOf, judge, judgeHeadsOf, judgeOf, type Verdict } from '.
 export { type MemoryEdge, type MemoryEdgeOptions, memoryEdge } from './memory.ts';
 export { type NftablesEdgeOptions, nftablesEdge } from './nftables/driver.ts';
 export { hasKernelSynproxy, whyNoNftables } from './nftables/usable.ts';
-export { addressText, holds, type Network, prefixText, readPrefix, wider } from './prefix.ts';
+export { addressText, holds, type Network, parsePrefix, prefixText, readPrefix, wider } from './prefix.ts';
 export { tidyRanges } from './ranges.ts';
 export { reflectors } from './reflectors.ts';

@@ -60,6 +60,8 @@ export interface BgpRouters {
 export interface BgpEdge extends Edge {
   /** Routers that gobgpd speaks to, and how it stands with them. */
   peers(): Promise<BgpPeer[]>;
+  /** Takes back what is outside of the bounds, and is no longer listed. */
+  keepWithin(): Promise<void>;
   /** Routes of ours that gobgpd holds, those in blackholes included. */
   announced(): Promise<number>;
   /** Routers show no packets: `not_supported`. */
@@ -319,6 +321,7 @@ function edgeWithin(gobgpd: Speaker, inTurn: ReturnType<typeof serially>, option
     },
 
     peers: async () => (await gobgpd.peers()).map(peerOf),
+    keepWithin: () => work((now) => lead(now, now.notes)),
     announced: () => work(async ({ table, blackholes: swallowed }) => table.size + swallowed.size),
     close: async () => undefined,
   };

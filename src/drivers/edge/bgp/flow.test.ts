@@ -224,7 +224,7 @@ describe('a policy in FlowSpec', () => {
 });
 
 describe('what fits of a policy', () => {
-  const fit = (wanted: Policy) => fittingOf(wanted, parsePrefix(wanted.destination));
+  const told = (wanted: Policy) => fittingOf(wanted, parsePrefix(wanted.destination));
 
   it('drops nothing that all of it would let through, and all that it drops where nothing was left out', () => {
     const random = chance(20_260_131);
@@ -232,7 +232,7 @@ describe('what fits of a policy', () => {
     for (let nth = 0; nth < 150; nth += 1) {
       const family = families[nth % 2] ?? 4;
       const wanted = randomPolicy(random, guest[family]);
-      const { policy: fitting, left } = fit(wanted);
+      const { policy: fitting, left } = told(wanted);
       const rows = rowsOf(table(tell(fitting), family).values());
       found[left.length === 0 ? 'whole' : rows.length > 0 ? 'part' : 'nothing'] += 1;
       for (let sent = 0; sent < 50; sent += 1) {
@@ -249,7 +249,7 @@ describe('what fits of a policy', () => {
 
   it('says of each rule that is left out why it is', () => {
     const limit = { packetsPerSecond: 5, per: 'source', burst: 5 } as const;
-    const { policy: fitting, left } = fit(
+    const { policy: fitting, left } = told(
       policy(
         guest[4],
         1,

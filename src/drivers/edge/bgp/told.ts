@@ -30,7 +30,10 @@ export interface LeftOut {
  * Of a policy what routers can be told, so that they drop nothing that all of it would let through; whoever stands behind them has the
  * rest. A deny that they cannot be told is left out, and of all that comes after such a permit everything is.
  */
-export function fittingOf(policy: Policy, network: Network): { policy: Policy; left: LeftOut[] } {
+export function fittingOf(
+  policy: Policy,
+  network: Network,
+): { policy: Policy; left: LeftOut[]; routes: number } {
   const rules: Rule[] = [];
   const left: LeftOut[] = [];
   const kept: Told[] = [];
@@ -57,7 +60,8 @@ export function fittingOf(policy: Policy, network: Network): { policy: Policy; l
       ? null
       : (barrier ?? takes(() => [told(everything(network), 'deny', 'what no rule matches')]));
   if (why !== null) left.push({ rule: null, why });
-  return { policy: { ...policy, rules, unmatched: why === null ? policy.unmatched : 'permit' }, left };
+  const fitting: Policy = { ...policy, rules, unmatched: why === null ? policy.unmatched : 'permit' };
+  return { policy: fitting, left, routes: toldOfPolicy(fitting, network).length };
 }
 
 /** A measure's rules; what is exempt goes before them. */
