@@ -15,7 +15,13 @@ import {
 } from './fleet/index.ts';
 import { dataDirId } from './platform/host/dataDirId.ts';
 import { type Context, causesOf, type Drivers, transaction } from './platform/index.ts';
-import { createRuleCounter, createWatcher, reconcileEdge } from './shield/index.ts';
+import {
+  announceNow,
+  createRuleCounter,
+  createWatcher,
+  type OwnEdges,
+  reconcileEdge,
+} from './shield/index.ts';
 import {
   createSampler,
   findUnknownMachines,
@@ -39,6 +45,7 @@ const mendEveryMs = 10_000;
 const compareEdgeEveryMs = 60_000;
 const countRulesEveryMs = 5_000;
 const readTrafficEveryMs = 1_000;
+const compareRoutersEveryMs = 2_000;
 /** So long machines that should run wait for their rules when the process starts. */
 const edgePatienceMs = 30_000;
 
@@ -120,14 +127,13 @@ export function watchNode(
   ctx: Context,
   { id, hypervisor }: LocalNode,
   gateways: string[],
-  edgeOf: Drivers['edge'],
+  drivers: Drivers,
+  edges: OwnEdges,
 ): () => Promise<void> {
   const sample = createSampler(ctx, id, () => hypervisor.sample());
-  const filtering = again(ctx, 'rules could not be compared', compareEdgeEveryMs, () =>
-    reconcileEdge(ctx, id, edgeOf),
-  );
+  const shielding = shieldNode(ctx, id, drivers, edges);
   // After a reboot of the host the rules are back before the machines are, unless the edge takes very long.
-  const filteredOnce = Promise.race([filtering.first, sleep(edgePatienceMs, undefined, { ref: false })]);
+  const filteredOnce = Promise.race([shielding.first, sleep(edgePatienceMs, undefined, { ref: false })]);
   const comparing = again(ctx, 'machines could not be compared', reconcileEveryMs, async () => {
     await filteredOnce;
     await reconcileNode(ctx, id, hypervisor);
@@ -142,14 +148,6 @@ export function watchNode(
   const following = again(ctx, 'gateways of new pools could not be added', reconcileEveryMs, () =>
     followGateways(ctx, ctx.config.location, gateways, () => hypervisor.prepare(() => undefined)),
   );
-  const count = createRuleCounter(ctx, id, edgeOf);
-  const counting = again(ctx, 'what rules count could not be read', countRulesEveryMs, count);
-  const watching = again(
-    ctx,
-    'traffic could not be read',
-    readTrafficEveryMs,
-    createWatcher(ctx, id, edgeOf),
-  );
   const forget = hypervisor.watch((event) => {
     onMachineEvent(ctx, hypervisor, event).catch((error: Error) =>
       ctx.log.warn({ err: causesOf(error), machine: event.id }, 'a power change could not be followed'),
@@ -157,8 +155,33 @@ export function watchNode(
   });
   return async () => {
     forget();
-    const all = [comparing, sampling, asking, mending, following, filtering, counting, watching];
+    const all = [comparing, sampling, asking, mending, following, shielding];
     await Promise.all(all.map(({ stop }) => stop()));
+  };
+}
+
+/** Keeps what stands in front of addresses as it is wanted, and watches what is sent to them. `first`: once rules were compared. */
+export function shieldNode(ctx: Context, id: number, { edge, routers }: Drivers, edges: OwnEdges): Again {
+  const filtering = again(ctx, 'rules could not be compared', compareEdgeEveryMs, () =>
+    reconcileEdge(ctx, id, edge),
+  );
+  const count = createRuleCounter(ctx, id, edge);
+  const watch = createWatcher(ctx, id, edge, routers);
+  const all = [
+    filtering,
+    again(ctx, 'what rules count could not be read', countRulesEveryMs, count),
+    again(ctx, 'traffic could not be read', readTrafficEveryMs, watch),
+  ];
+  if (edges.routers !== null) {
+    const at = { edgeId: edges.routers, nodeId: id };
+    const announce = () => announceNow(ctx, at, routers);
+    all.push(again(ctx, 'what routers are told could not be compared', compareRoutersEveryMs, announce));
+  }
+  return {
+    first: filtering.first,
+    stop: async () => {
+      await Promise.all(all.map(({ stop }) => stop()));
+    },
   };
 }
 

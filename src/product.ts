@@ -57,7 +57,7 @@ import {
   watchCluster,
   watchWorker,
 } from './platform/index.ts';
-import { readShieldAddress } from './shield/index.ts';
+import { enlistEdges, readShieldAddress } from './shield/index.ts';
 import { startReceiving } from './tickets/index.ts';
 import { version } from './version.ts';
 import { serveConsoles, vpsJobs } from './vps/index.ts';
@@ -266,13 +266,15 @@ async function openWorld(
   };
   const { drivers, close } = await openDrivers({ ...host, gateways, enlist });
   undo.push(close);
+  const all = requireAll(drivers);
+  const edges = await Promise.all(nodes.map(({ id }) => enlistEdges(ctx, id, all)));
   return {
     drivers,
     node: nodes[0] ?? null,
-    watch: () => {
-      const { edge } = requireAll(drivers);
-      return nodes.map((node) => watchNode(ctx, node, gateways, edge));
-    },
+    watch: () =>
+      nodes.flatMap((node, nth) =>
+        edges.slice(nth, nth + 1).map((own) => watchNode(ctx, node, gateways, all, own)),
+      ),
   };
 }
 

@@ -134,7 +134,8 @@ const tablesOf: Record<string, string[]> = {
   shield: [
     ...['shield_addresses', 'shield_applies', 'shield_attacks', 'shield_counts', 'shield_filters'],
     ...['shield_groups', 'shield_limiters', 'shield_mitigations', 'shield_products', 'shield_rules'],
-    'shield_usual',
+    ...['shield_usual', 'shield_edges', 'shield_fronts', 'shield_prefixes', 'shield_organizations'],
+    ...['shield_announcements', 'shield_announced_rules'],
     ...['shield_traffic_minutes', 'shield_traffic_hours', 'shield_flows'].flatMap((table) => {
       return [table, ...Array.from({ length: 8 }, (_, nth) => `${table}_${nth}`)];
     }),
@@ -194,8 +195,8 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum; the calendar looks at fifty services at once, what they owe and what their customers were told',
   },
   shield: {
-    tables: ['addresses', 'placements', 'products', 'services'],
-    why: 'whether an address is the caller’s is asked with what is to be done there, and by which node; staff sets what is so of the addresses of a product',
+    tables: ['address_pools', 'addresses', 'nodes', 'organizations', 'placements', 'products', 'services'],
+    why: 'whether an address is the caller’s is asked with what is to be done there, and by which node; staff sets what is so of the addresses of a product, sees whose attacks there are and which node speaks to an edge, and names no networks but the provider’s',
   },
   vps: {
     tables: ['api_keys', 'images', 'invoices', 'nodes', 'products', 'services', 'users'],
@@ -242,6 +243,9 @@ const withoutOrganization: Record<string, string> = {
   restores: "the provider's",
   shield_counts: 'part of a rule, which names the organization',
   shield_products: "the provider's",
+  shield_edges: "the provider's",
+  shield_fronts: "the provider's",
+  shield_prefixes: "the provider's",
   vps_node_alarms: "the provider's",
   vps_unknown_machines: "the provider's, until it is known whose they are",
   address_pools: "the provider's",

@@ -58,13 +58,30 @@ async function madeBy(answer: ReturnType<Client['post']>): Promise<Record<string
   return body.data;
 }
 
+/** The beginning of a network of the newest thing's own. */
+const tenDot = () => `10.${99 + Math.floor(made / 256)}.${made % 256}`;
+
 async function newPool(): Promise<number> {
   made += 1;
-  const pool = { name: `pool ${made}`, location: 'NOWHERE', network: `10.99.${made}.0/24`, rest_hours: 1 };
+  const pool = { name: `pool ${made}`, location: 'NOWHERE', network: `${tenDot()}.0/24`, rest_hours: 1 };
   const { address_pool } = await madeBy(
-    product.staff.post('/staff/address-pools', { ...pool, gateway: `10.99.${made}.1` }),
+    product.staff.post('/staff/address-pools', { ...pool, gateway: `${tenDot()}.1` }),
   );
   return Number(address_pool?.id);
+}
+
+/** Routers that nobody speaks to any more. */
+async function goneEdge(): Promise<number> {
+  made += 1;
+  const [row] = await sql<{ id: number }>(
+    product,
+    `with other as (insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, created_at, state)
+       values ($1, 'NOWHERE', 0, 0, 0, now(), 'down') returning id)
+     insert into shield_edges (node_id, kind, name, engine, capabilities, served, created_at)
+     select id, 'routers', $1, 'bgp', '{}', false, now() from other returning id`,
+    `gone ${made}`,
+  );
+  return Number(row?.id);
 }
 
 async function newImage(): Promise<string> {
@@ -394,6 +411,30 @@ const things: Record<string, () => Promise<Thing>> = {
     const total = (pps: number) => ({ thresholds: { total: { pps, mbps: null } } });
     return { path: `/staff/shield/products/${id}`, bodies: [total(made * 2), total(made * 2 + 1)] };
   },
+  updateShieldEdge: async () => {
+    const { id } = (await product.staff.get('/staff/shield/edges')).body.data.edges[0];
+    made += 1;
+    return {
+      path: `/staff/shield/edges/${id}`,
+      bodies: [{ name: `One ${made}` }, { name: `Other ${made}` }],
+    };
+  },
+  removeShieldEdge: async () => ({ path: `/staff/shield/edges/${await goneEdge()}`, bodies: [] }),
+  removeShieldPrefix: async () => {
+    const edge = await goneEdge();
+    made += 1;
+    const [row] = await sql<{ id: number }>(
+      product,
+      'insert into shield_prefixes (edge_id, network, created_at) values ($1, $2, now()) returning id',
+      ...[edge, `${tenDot()}.0/24`],
+    );
+    return { path: `/staff/shield/prefixes/${row?.id}`, bodies: [] };
+  },
+  updateShieldOrganization: async () => {
+    const path = `/staff/shield/organizations/${owner.organizationId}`;
+    await product.staff.patch(path, { blackholes: null });
+    return { path, bodies: [{ blackholes: 'allowed' }, { blackholes: 'forbidden' }] };
+  },
   changeAddressPool: async () => ({
     path: `/staff/address-pools/${await newPool()}`,
     bodies: [{ rest_hours: 2 }, { rest_hours: 3 }],
@@ -401,7 +442,7 @@ const things: Record<string, () => Promise<Thing>> = {
   removeAddressPool: async () => ({ path: `/staff/address-pools/${await newPool()}`, bodies: [] }),
   updatePoolAddress: async () => {
     const path = `/staff/address-pools/${await newPool()}/addresses`;
-    const reserve = (last: number) => ({ address: `10.99.${made}.${last}`, reserved: true, note: 'printer' });
+    const reserve = (last: number) => ({ address: `${tenDot()}.${last}`, reserved: true, note: 'printer' });
     return { path, bodies: [reserve(2), reserve(3)] };
   },
   changeOperatingSystemImage: async () => ({

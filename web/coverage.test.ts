@@ -24,6 +24,23 @@ const without: Readonly<Record<string, string>> = {
   ]),
   ...reason('its page is not there yet', [
     ...['listShieldProducts', 'getShieldProduct', 'updateShieldProduct'],
+    ...[
+      'listShieldEdges',
+      'getShieldEdge',
+      'updateShieldEdge',
+      'removeShieldEdge',
+      'listShieldAnnouncements',
+      'listShieldRulesAtRouters',
+      'listShieldPrefixes',
+      'addShieldPrefix',
+      'getShieldPrefix',
+      'removeShieldPrefix',
+      'listAttacksAsStaff',
+      'getAttackAsStaff',
+      'releaseMitigationAsStaff',
+      'getShieldOrganization',
+      'updateShieldOrganization',
+    ],
   ]),
 };
 

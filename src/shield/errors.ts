@@ -3,6 +3,7 @@ import { errors } from '../platform/index.ts';
 const shieldErrors = errors({
   action_not_allowed: [409, 'The machine is not in a state that allows this'],
   not_supported: [409, 'The node of this machine cannot do this'],
+  edge_in_use: [409, 'Something is still told to this edge, or its process speaks to it'],
   limiter_in_use: [409, 'Rules use this rate limiter; give them another one first'],
   connection_too_old: [
     409,

@@ -32,6 +32,23 @@ interface OfProduct {
   fields: string[];
 }
 
+interface OfEdge {
+  name: string;
+}
+
+interface EdgeChanged extends OfEdge {
+  fields: string[];
+}
+
+interface OfPrefix extends OfEdge {
+  network: string;
+}
+
+interface OfOrganization {
+  blackholes: string | null;
+  before: string | null;
+}
+
 interface OfApply {
   apply_id: number;
   destinations: string[];
@@ -161,6 +178,26 @@ export const addressChanged = event<OfAddress>(
 export const productChanged = event<OfProduct>(
   'shield.product.changed',
   'it was changed from where on traffic to machines of a product is an attack, or what is done about it',
+);
+export const edgeChanged = event<EdgeChanged>(
+  'shield.edge.changed',
+  'staff changed what stands in front of addresses, or what it may do',
+);
+export const edgeRemoved = event<OfEdge>(
+  'shield.edge.removed',
+  'staff took an edge out of the list that nobody speaks to any more',
+);
+export const prefixAdded = event<OfPrefix>(
+  'shield.prefix.added',
+  'staff lets routers in front be told of a network',
+);
+export const prefixRemoved = event<OfPrefix>(
+  'shield.prefix.removed',
+  'routers in front are not told of a network any more',
+);
+export const organizationChanged = event<OfOrganization>(
+  'shield.organization.changed',
+  'staff allowed or forbade that packets to addresses of an organization are sent to nowhere',
 );
 export const policyApplied = event<OfApply>(
   'shield.policy.applied',

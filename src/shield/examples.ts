@@ -87,6 +87,8 @@ const sensitivity = {
   thresholds: {},
   whitelist: [],
   synproxy: false,
+  blackhole: false,
+  may_blackhole: false,
   set_by: { level: 'default', mode: 'default', mitigation: 'default' },
   limits: {
     fragments: limit(5_000, 50),
@@ -123,13 +125,14 @@ const apply = {
   created_at: at,
   ended_at: null,
 };
-const attackId = 4503599627370951;
+export const attackId = 4503599627370951;
 const mitigationId = 4503599627370952;
-const mitigation = {
+export const mitigation = {
   id: mitigationId,
   attack_id: String(attackId),
   kind: 'reflection',
   measure: 'drop_reflection',
+  by: 'edge',
   description: 'Drops what is reflected from port 53; of 53 what is longer than usual answers',
   ports: [53],
   why: { arrived: { pps: 50_000, mbps: 480 }, past: null, limit: { pps: 2_500, mbps: 25 } },
@@ -142,7 +145,7 @@ const mitigation = {
   released_at: '2026-01-31T12:05:30.000Z',
   because: 'attack_over',
 };
-const attack = {
+export const attack = {
   attack_id: String(attackId),
   service_id: exampleIds.service,
   dest: address,
@@ -160,6 +163,14 @@ const attack = {
   started_at: at,
   updated_at: '2026-01-31T12:05:00.000Z',
   ended_at: '2026-01-31T12:05:00.000Z',
+};
+export const attackInfo = {
+  dport: [{ name: '27015', type: 'udp', value: 14_600_000 }],
+  sport: [{ name: '53', type: 'udp', value: 14_900_000 }],
+  plen: [{ name: '1500', type: 'bytes', value: 9_300_000 }],
+  sip: [{ name: '8.8.8.8', type: 'ipv4', value: 4_100_000 }],
+  'src-asn': [{ name: 'AS15169 Google LLC', type: 'asn', value: 4_200_000 }],
+  'src-country': [{ name: 'US', type: 'country', value: 7_700_000 }],
 };
 const params = { id: ruleId };
 const warnings: never[] = [];
@@ -300,14 +311,7 @@ export const examples = {
     params: { id: attackId },
     data: {
       attack,
-      info: {
-        dport: [{ name: '27015', type: 'udp', value: 14_600_000 }],
-        sport: [{ name: '53', type: 'udp', value: 14_900_000 }],
-        plen: [{ name: '1500', type: 'bytes', value: 9_300_000 }],
-        sip: [{ name: '8.8.8.8', type: 'ipv4', value: 4_100_000 }],
-        'src-asn': [{ name: 'AS15169 Google LLC', type: 'asn', value: 4_200_000 }],
-        'src-country': [{ name: 'US', type: 'country', value: 7_700_000 }],
-      },
+      info: attackInfo,
     },
     beside: { notices: [{ text: 'IP Geolocation by DB-IP', url: 'https://db-ip.com' }] },
   },

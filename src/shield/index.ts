@@ -10,6 +10,7 @@ import './permissions.ts';
 
 import type { AnySaga, PeriodicJob } from '../platform/index.ts';
 import { forgettingTraffic } from './analytics/forget.ts';
+import { announce } from './edges/announce.ts';
 import { applyPolicies } from './enforce/apply.ts';
 import { confirmTrial, takeBackTrial, tryOut } from './enforce/trials.ts';
 import { expireRules } from './rules/expire.ts';
@@ -19,6 +20,8 @@ export { forgetShield } from './addresses/giveBack.ts';
 export { shieldMover } from './addresses/move.ts';
 export { readShieldOf, type ShieldState } from './addresses/protectedNow.ts';
 export { shieldConcerns } from './concerns.ts';
+export { announceNow } from './edges/announcer.ts';
+export { enlistEdges, type OwnEdges } from './edges/enlist.ts';
 export { createRuleCounter } from './enforce/count.ts';
 export { reconcileEdge } from './enforce/reconcile.ts';
 export { addressFinds, ruleFinds } from './finds.ts';
@@ -32,6 +35,6 @@ export { shieldWatch } from './watch/look.ts';
 export { createWatcher } from './watch/watcher.ts';
 export { readShieldAddress } from './wireAddress.ts';
 
-export const shieldJobs: AnySaga[] = [applyPolicies, tryOut, confirmTrial, takeBackTrial];
+export const shieldJobs: AnySaga[] = [announce, applyPolicies, tryOut, confirmTrial, takeBackTrial];
 
 export const shieldPeriodicJobs: PeriodicJob[] = [expireRules, forgettingTraffic, learningUsual];

@@ -5,6 +5,7 @@ import {
   statement,
   type TxContext,
 } from '../platform/index.ts';
+import { nodeBefore } from './edges/places.ts';
 import { addressAt, type Prefix, readPrefix, sizeOf } from './prefix.ts';
 
 /** An address that an organization has in use. */
@@ -90,8 +91,8 @@ function all(found: OwnedAddress[], prefix: Prefix, field: string): OwnedAddress
 
 const nodesOf = statement<{ address: string; node_id: number }, { addresses: string[] }>(
   'shield.nodesOfAddresses',
-  `select host(a.address) as address, p.node_id from addresses a join placements p on p.service_id = a.service_id
-   where a.address = any(:addresses::inet[]) and a.state = 'taken' order by p.node_id, a.address`,
+  `select host(a.address) as address, ${nodeBefore('p')} as node_id from addresses a join placements p on p.service_id = a.service_id
+   where a.address = any(:addresses::inet[]) and a.state = 'taken' order by 2, a.address`,
 );
 
 /** By node, which of these addresses its machines have. */

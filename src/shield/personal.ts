@@ -23,6 +23,9 @@ const forgets = [
   'shield_applies',
   'shield_addresses',
   'shield_usual',
+  'shield_announcements',
+  'shield_announced_rules',
+  'shield_organizations',
   'shield_filters',
   'shield_mitigations',
   'shield_attacks',
@@ -40,6 +43,8 @@ const forgets = [
 export const shieldPersonal: PersonalRoom = {
   tables: [
     personalTable('shield_addresses', own),
+    personalTable('shield_announced_rules', own),
+    personalTable('shield_announcements', own),
     personalTable('shield_applies', own),
     ...trafficTables,
     personalTable('shield_attacks', { ...own, without: ['counted'] }),
@@ -47,6 +52,7 @@ export const shieldPersonal: PersonalRoom = {
     personalTable('shield_groups', own),
     personalTable('shield_limiters', own),
     personalTable('shield_mitigations', own),
+    personalTable('shield_organizations', own),
     personalTable('shield_rules', own),
     personalTable('shield_usual', own),
   ],

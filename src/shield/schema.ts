@@ -416,6 +416,10 @@ const Synproxy = Type.Boolean({
   description:
     'Your machine has no SYN cookies: during a flood of SYNs the edge may answer in its place. Such connections are slower',
 });
+const Blackhole = Type.Boolean({
+  description:
+    'Routers in front may drop all packets to the address, good ones too, when an attack is more than the line bears and nothing else has helped',
+});
 const SetBy = Choice(['own', 'product', 'default']);
 const LimitOfRate = Type.Object({
   value: Nullable(Type.Integer({ format: 'int64' })),
@@ -440,6 +444,10 @@ const Sensitivity = named(
     ),
     whitelist: Type.Array(Type.String(), { description: 'Senders whose traffic is no attack' }),
     synproxy: Synproxy,
+    blackhole: Blackhole,
+    may_blackhole: Type.Boolean({
+      description: 'Whether that counts: our staff may allow or forbid it for your organization',
+    }),
     set_by: Type.Object(
       { level: SetBy, mode: SetBy, mitigation: SetBy },
       { description: 'Whose word each is: yours, that of the product that you bought, or what is so of all' },
@@ -481,6 +489,7 @@ export const SensitivityChange = named(
     mitigation: Type.Optional(Nullable(Mitigation)),
     thresholds: Type.Optional(Nullable(Type.Unsafe<Thresholds>(Strict(thresholdsOf(Nullable))))),
     synproxy: Type.Optional(Nullable(Synproxy)),
+    blackhole: Type.Optional(Nullable(Blackhole)),
     whitelist: Type.Optional(
       Nullable(
         Type.Array(line(64, { examples: ['198.51.100.0/24'] }), {
@@ -576,7 +585,7 @@ export const Confirmation = Strict({
 });
 
 const Small = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
-const Tops = Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Small }), {
+export const Tops = Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Small }), {
   description: 'Packets by name, the most frequent first',
 });
 const wideCount = (description?: string) =>
@@ -728,13 +737,17 @@ export const Explained = Type.Object({
 
 const Count = Type.Integer({ format: 'int64', minimum: 0 });
 const WholeRate = Type.Object({ pps: Nullable(Count), mbps: Nullable(Count) });
-const MitigationOfAttack = named(
+export const MitigationOfAttack = named(
   'ShieldMitigation',
   Type.Object({
     id: Id,
     attack_id: Type.String({ examples: ['4503599627370801'] }),
     kind: Choice(kinds),
     measure: Choice(measures, { description: 'What is done' }),
+    by: Choice(['edge', 'routers'], {
+      description:
+        'edge: what filters before your machine; routers: those in front, of which nobody hears what they drop',
+    }),
     description: Type.String({ examples: ['Drops what is reflected from port 123'] }),
     ports: Type.Array(Type.Integer({ minimum: 0, maximum: largestPort }), {
       description: 'Of what is reflected: where it comes from',
@@ -760,33 +773,34 @@ const MitigationOfAttack = named(
 export const MitigationData = Type.Object({ mitigation: MitigationOfAttack });
 
 const PlainMoment = Type.String({ examples: ['2026-01-31 12:00:00'], description: 'In UTC' });
+export const attackFields = {
+  attack_id: Type.String({ examples: ['4503599627370801'] }),
+  service_id: Id,
+  dest: Type.String({ examples: ['203.0.113.10/32'] }),
+  status: Choice(['start', 'ongoing', 'end'], {
+    description:
+      'start for the first minute, then ongoing for one at least, also where it is over already: see ended_at',
+  }),
+  start_time: PlainMoment,
+  event_time: { ...PlainMoment, description: 'When it ended, or was looked at last, in UTC' },
+  duration: { ...Small, description: 'Seconds' },
+  mbps: { ...Small, description: 'At most, in a second' },
+  pps: { ...Small, description: 'At most, in a second' },
+  volume: { ...Small, description: 'Megabytes' },
+  description: Type.String({ examples: ['DNS reflection'] }),
+  kind: Choice(kinds),
+  counters: Type.Object(
+    { packets: Type.Integer({ format: 'int64' }), bytes: Type.Integer({ format: 'int64' }) },
+    { description: 'All that came to the address meanwhile, before any rule' },
+  ),
+  mitigations: Type.Array(MitigationOfAttack, { description: 'What was done against it, in this order' }),
+  started_at: Timestamp,
+  updated_at: Timestamp,
+  ended_at: Type.String({ description: 'Empty while it goes on', examples: ['2026-01-31T12:05:00.000Z'] }),
+};
 const Attack = named(
   'ShieldAttack',
-  Type.Object({
-    attack_id: Type.String({ examples: ['4503599627370801'] }),
-    service_id: Id,
-    dest: Type.String({ examples: ['203.0.113.10/32'] }),
-    status: Choice(['start', 'ongoing', 'end'], {
-      description:
-        'start for the first minute, then ongoing for one at least, also where it is over already: see ended_at',
-    }),
-    start_time: PlainMoment,
-    event_time: { ...PlainMoment, description: 'When it ended, or was looked at last, in UTC' },
-    duration: { ...Small, description: 'Seconds' },
-    mbps: { ...Small, description: 'At most, in a second' },
-    pps: { ...Small, description: 'At most, in a second' },
-    volume: { ...Small, description: 'Megabytes' },
-    description: Type.String({ examples: ['DNS reflection'] }),
-    kind: Choice(kinds),
-    counters: Type.Object(
-      { packets: Type.Integer({ format: 'int64' }), bytes: Type.Integer({ format: 'int64' }) },
-      { description: 'All that came to the address meanwhile, before any rule' },
-    ),
-    mitigations: Type.Array(MitigationOfAttack, { description: 'What was done against it, in this order' }),
-    started_at: Timestamp,
-    updated_at: Timestamp,
-    ended_at: Type.String({ description: 'Empty while it goes on', examples: ['2026-01-31T12:05:00.000Z'] }),
-  }),
+  Type.Object(attackFields),
   'Traffic to an address of yours that is far more than usual',
 );
 export const AttackQuery = Strict({

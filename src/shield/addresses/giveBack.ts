@@ -1,12 +1,14 @@
 import { record } from '../../events/index.ts';
 import { enqueue, statement, type TxContext } from '../../platform/index.ts';
+import { nodeBefore } from '../edges/places.ts';
+import { withdrawAll } from '../edges/withdraw.ts';
 import { applyPolicies } from '../enforce/apply.ts';
 import { shieldGivenBack } from '../events.ts';
 import { single, wider } from '../prefix.ts';
 
 const nodeOf = statement<{ node_id: number }, { serviceId: number }>(
   'shield.nodeOfService',
-  'select node_id from placements where service_id = :serviceId',
+  `select ${nodeBefore('p')} as node_id from placements p where p.service_id = :serviceId`,
 );
 const dropAddresses = statement<
   { organization_id: number; trial_id: number | null },
@@ -54,6 +56,7 @@ export async function forgetShield(
   addresses: readonly string[],
 ): Promise<void> {
   if (addresses.length === 0) return;
+  await withdrawAll(tx, addresses);
   const given = [...addresses];
   const dropped = await tx.db.many(dropAddresses, { addresses: given });
   if (dropped.length === 0) return;

@@ -1,6 +1,7 @@
 import { lockAddresses } from '../../fleet/index.ts';
-import { statement } from '../../platform/index.ts';
+import { statement, type TxContext } from '../../platform/index.ts';
 import type { Mover } from '../../services/index.ts';
+import { withdrawAll } from '../edges/withdraw.ts';
 import { lockKnownPolicies, nextGeneration, wantApplied } from '../enforce/wanted.ts';
 
 // What names a limiter or other addresses of the organization that gives the service away cannot come along.
@@ -47,6 +48,15 @@ const moveAddresses = statement<{ address: string }, Moved>(
    returning host(address) as address`,
 );
 
+const ofService = statement<{ address: string }, { serviceId: number }>(
+  'shield.addressesOfService',
+  'select host(address) as address from addresses where service_id = :serviceId order by address',
+);
+
+async function addressesOfService(tx: TxContext, serviceId: number): Promise<string[]> {
+  return (await tx.db.many(ofService, { serviceId })).map(({ address }) => address);
+}
+
 /** Rules for a service's addresses go with it, and filter all the time. */
 export const shieldMover: Mover = {
   obstacle: async (tx, serviceId) => {
@@ -62,6 +72,7 @@ export const shieldMover: Mover = {
     for (const move of moves) await tx.db.run(move, { serviceId, organizationId });
     const moved = await tx.db.many(moveAddresses, { serviceId, organizationId });
     const addresses = moved.map(({ address }) => address);
+    await withdrawAll(tx, await addressesOfService(tx, serviceId));
     // A job that has read whose the addresses are, and not yet their rules, finds none: what it writes then has to be overtaken.
     await nextGeneration(tx, await lockKnownPolicies(tx, addresses));
     await wantApplied(tx, addresses);

@@ -25,6 +25,8 @@ interface Sensitivity {
   whitelist: string[];
   /** The machine has no SYN cookies: the edge may answer in its place. */
   synproxy: boolean;
+  /** Routers in front may drop all packets to it when nothing else helps. */
+  blackhole: boolean;
 }
 
 const untouched: Sensitivity = {
@@ -34,17 +36,21 @@ const untouched: Sensitivity = {
   thresholds: {},
   whitelist: [],
   synproxy: false,
+  blackhole: false,
 };
 
 const ofAddress = statement<Sensitivity, { address: string }>(
   'shield.sensitivity',
-  `select level, mode, mitigation, thresholds, whitelist::text[] as whitelist, synproxy from shield_addresses
+  `select level, mode, mitigation, thresholds, whitelist::text[] as whitelist, synproxy, blackhole from shield_addresses
    where address = :address::inet`,
 );
-type Shown = Effective & Record<'own' | 'product', Pick<Sensitivity, 'level' | 'mode' | 'mitigation'>>;
+type Shown = Effective & { blackhole: boolean } & Record<
+    'own' | 'product',
+    Pick<Sensitivity, 'level' | 'mode' | 'mitigation'>
+  >;
 const effective = statement<Shown, { address: string }>(
   'shield.effectiveSensitivity',
-  `select ${effectiveColumns},
+  `select ${effectiveColumns}, coalesce(t.blackhole, false) as blackhole,
      json_build_object('level', t.level, 'mode', t.mode, 'mitigation', t.mitigation) as own,
      json_build_object('level', d.level, 'mode', d.mode, 'mitigation', d.mitigation) as product
    from addresses a join services s on s.id = a.service_id ${effectiveFrom} where a.address = :address::inet`,
@@ -55,7 +61,7 @@ const set = statement<
 >(
   'shield.setSensitivity',
   `update shield_addresses set level = :level, mode = :mode, mitigation = :mitigation, thresholds = :thresholds::jsonb,
-     whitelist = :whitelist::cidr[], synproxy = :synproxy, updated_at = :now where address = :address::inet`,
+     whitelist = :whitelist::cidr[], synproxy = :synproxy, blackhole = :blackhole, updated_at = :now where address = :address::inet`,
 );
 
 export type SensitivityChange = { [Field in keyof Sensitivity]?: Sensitivity[Field] | null | undefined };
@@ -68,7 +74,7 @@ export async function readSensitivity(ctx: OrganizationContext, text: string) {
 
 async function view(ctx: OrganizationContext, address: string) {
   const row = await requireRow(ctx, effective, { address });
-  const { level, mode, mitigation, thresholds, whitelist, synproxy, usual } = row;
+  const { level, mode, mitigation, thresholds, whitelist, synproxy, usual, blackhole, may_blackhole } = row;
   const by = (field: 'level' | 'mode' | 'mitigation') =>
     row.own[field] !== null
       ? ('own' as const)
@@ -78,6 +84,7 @@ async function view(ctx: OrganizationContext, address: string) {
   return {
     sensitivity: {
       ...{ address: single(address).text, level, mode, mitigation, thresholds, whitelist, synproxy },
+      ...{ blackhole, may_blackhole },
       set_by: { level: by('level'), mode: by('mode'), mitigation: by('mitigation') },
       limits: viewLimits(row),
       usual:
@@ -130,6 +137,7 @@ export function changeSensitivity(ctx: OrganizationContext, text: string, change
       thresholds: JSON.stringify(thresholds),
       whitelist: whitelist ?? before.whitelist,
       synproxy: change.synproxy === undefined ? before.synproxy : (change.synproxy ?? false),
+      blackhole: change.blackhole === undefined ? before.blackhole : (change.blackhole ?? false),
       now: tx.clock.now(),
     });
     const fields = Object.keys(change);

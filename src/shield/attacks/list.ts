@@ -5,7 +5,7 @@ import { notices } from '../names/notices.ts';
 import { requireOneAddress } from '../owned.ts';
 import { addressOf } from '../prefix.ts';
 import { type AttackRow, attackColumns, type WholeAttack } from './rows.ts';
-import { viewAttackTops } from './tops.ts';
+import { viewAttackTops, type WrittenTops } from './tops.ts';
 import { viewAttack } from './view.ts';
 
 const attacks = pagedList<AttackRow>({
@@ -92,8 +92,13 @@ export async function findAttackNow(ctx: OrganizationContext, address: string) {
 export async function readAttack(ctx: OrganizationContext, id: number) {
   const row = await requireOwn(ctx, byId, { id });
   const mitigationsOf = await findMitigations(ctx, [row]);
-  const info = viewAttackTops(row.tops, row.ports);
+  const { info, notices } = topsOf(row);
+  return { data: { attack: viewAttack(row, mitigationsOf(id), ctx.clock.now()), info }, notices };
+}
+
+/** What was most frequent in an attack, and whose data the names in it are. */
+export function topsOf({ tops, ports }: AttackRow & { tops: WrittenTops }) {
+  const info = viewAttackTops(tops, ports);
   const isNamed = info['src-asn'].length + info['src-country'].length > 0;
-  const data = { attack: viewAttack(row, mitigationsOf(id), ctx.clock.now()), info };
-  return { data, notices: isNamed ? notices : [] };
+  return { info, notices: isNamed ? notices : [] };
 }

@@ -1,4 +1,5 @@
 import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { nodesBehind } from '../edges/places.ts';
 import type { Attack } from '../watch/detect.ts';
 import type { Amount } from '../watch/seen.ts';
 import { type AttackTops, topsFrom, type WrittenTops, writtenOf } from './tops.ts';
@@ -42,7 +43,7 @@ const openOnNode = statement<WholeAttack & { node_id: number }, { nodeId: number
   'shield.openAttacks',
   `select ${attackColumns}, t.tops, t.node_id from shield_attacks t where t.ended_at is null and (t.node_id = :nodeId
      or exists (select 1 from addresses a join placements p on p.service_id = a.service_id
-       where a.address = t.address and a.service_id = t.service_id and p.node_id = :nodeId)) order by t.address`,
+       where a.address = t.address and a.service_id = t.service_id and p.node_id in ${nodesBehind})) order by t.address`,
 );
 // One that somebody else has ended meanwhile stays so.
 const write = statement<

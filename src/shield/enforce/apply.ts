@@ -1,5 +1,6 @@
 import { EdgeError, type Policy } from '../../drivers/edge/index.ts';
 import { type Context, job, statement } from '../../platform/index.ts';
+import { nodesBehind } from '../edges/places.ts';
 import { addressOf, prefixFrom, single } from '../prefix.ts';
 import { byAddress, isActive, listRulesFor } from '../rules/rows.ts';
 import { type AddressRow, addressColumns } from './addressRows.ts';
@@ -30,7 +31,7 @@ const wantedThere = statement<AddressRow, { nodeId: number; addresses: string[] 
   `select ${addressColumns} from shield_addresses t
    join addresses a on a.address = t.address and a.service_id = t.service_id and a.state = 'taken'
    join placements p on p.service_id = a.service_id
-   where t.address = any(:addresses::inet[]) and p.node_id = :nodeId order by t.address`,
+   where t.address = any(:addresses::inet[]) and p.node_id in ${nodesBehind} order by t.address`,
 );
 const limitersOf = statement<LimiterRow, { ids: number[] }>(
   'shield.limitersForEdge',

@@ -1,5 +1,6 @@
 import { EdgeError, type Held } from '../../drivers/edge/index.ts';
 import { type Context, causesOf, statement, transaction } from '../../platform/index.ts';
+import { nodesBehind } from '../edges/places.ts';
 import { addressOf, prefixFrom } from '../prefix.ts';
 import { listRulesFor } from '../rules/rows.ts';
 import { isForCounting } from '../watch/watched.ts';
@@ -13,7 +14,7 @@ const wantedOnNode = statement<AddressRow, { nodeId: number }>(
   `select ${addressColumns} from placements p
    join addresses a on a.service_id = p.service_id and a.state = 'taken'
    join shield_addresses t on t.address = a.address and t.service_id = a.service_id
-   where p.node_id = :nodeId order by t.address`,
+   where p.node_id in ${nodesBehind} order by t.address`,
 );
 const overtake = statement<never, { addresses: string[]; generations: number[]; millis: number }>(
   'shield.overtake',

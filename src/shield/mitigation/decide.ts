@@ -1,53 +1,39 @@
-import type { EdgeCapability } from '../../drivers/edge/index.ts';
 import { newId } from '../../platform/index.ts';
-import { type Found, overLimits, partsOf, reflected } from '../watch/detect.ts';
+import { type Found, overLimits } from '../watch/detect.ts';
 import type { Kind, Limits } from '../watch/limits.ts';
-import { type Amount, nothing, type Seen, sum } from '../watch/seen.ts';
-import type { Watched } from '../watch/watched.ts';
-import type { Defence, Figures, Mitigation, Rate, Reason } from './defence.ts';
+import { nothing, type Seen } from '../watch/seen.ts';
+import type { Defence, Mitigation, Reason } from './defence.ts';
+import { atRouters, reasonAtRouters, withLooks } from './further.ts';
 import { ladders, type MeasureName, usualAnswers } from './measures.ts';
-
-/** What a decision goes by. */
-export interface Scene {
-  at: Date;
-  /** Since the reading before. */
-  seconds: number;
-  /** Who has the address now; undefined: nobody whom the edge looks after. */
-  owner: Watched | undefined;
-  limits: Limits | null;
-  /** The attack that goes on; null: none does. */
-  attackId: number | null;
-  seen: Seen;
-  /** What went past all that stands, and in how long a time; null: not counted. */
-  past: { seen: Seen; seconds: number } | null;
-  can: readonly EdgeCapability[];
-  /** What is to be released because somebody asked for it, by mitigation. */
-  asked: ReadonlyMap<number, Reason>;
-}
-
-/** So many readings in a row have to show that something did not help. */
-const readingsToJudge = 3;
+import { busyPorts, figuresOf, type Met, readingsToJudge, type Scene } from './scene.ts';
 
 /** What stands before an address after one more reading: each kind of an attack is met by the next measure only when the one before did not help. */
 export function decide(before: Defence, scene: Scene): Defence {
   const kept = released(before, scene);
   const { attackId, limits, owner, seen, seconds } = scene;
-  if (attackId === null || limits === null || owner?.mode !== 'enabled') return { ...kept, over: {} };
+  if (attackId === null || limits === null || owner?.mode !== 'enabled') return { ...kept, ...calm };
+  const met = { ...scene, attackId, limits };
   const arriving = overLimits({ seen, seconds }, limits);
   const widened = { ...kept, standing: kept.standing.map((each) => widen(each, seen, arriving)) };
   const over = countOver(widened, scene, limits);
-  const begun = arriving.flatMap((found) => next(widened, found, over, { ...scene, attackId, limits }));
+  const begun = arriving.flatMap((found) => next(widened, found, over, met));
   for (const { kind } of begun) delete over[kind];
-  return { ...widened, over, standing: [...widened.standing, ...begun] };
+  const further = atRouters(widened, arriving, met);
+  const standing = [...widened.standing, ...begun, ...further.begun];
+  return { ...widened, over, overLines: further.overLines, standing };
 }
 
-function released(before: Defence, { at, owner, attackId, asked }: Scene): Defence {
+const calm = { over: {}, overLines: { flowspec: 0, blackhole: 0 } } as const;
+
+function released(before: Defence, scene: Scene): Defence {
+  const { at, owner, attackId, asked } = scene;
   const isTheirs = owner?.service_id === before.serviceId && owner.organization_id === before.organizationId;
-  const reasonOf = ({ id }: Mitigation): Reason | null => {
+  const reasonOf = (each: Mitigation): Reason | null => {
     if (!isTheirs) return 'given_back';
-    if (asked.has(id)) return asked.get(id) ?? null;
+    if (asked.has(each.id)) return asked.get(each.id) ?? null;
     if (owner.mode !== 'enabled') return 'switched_off';
-    return attackId === null && owner.mitigation === 'auto' ? 'attack_over' : null;
+    if (attackId === null && owner.mitigation === 'auto') return 'attack_over';
+    return reasonAtRouters(each, scene);
   };
   const leaving: Mitigation[] = [];
   const standing: Mitigation[] = [];
@@ -56,14 +42,15 @@ function released(before: Defence, { at, owner, attackId, asked }: Scene): Defen
     if (because === null) standing.push(each);
     else leaving.push({ ...each, releasedAt: at, because });
   }
-  const refused = [...before.refused, ...leaving.filter(isByHand)].filter(
-    (each) => each.attackId === attackId,
-  );
+  const refused = [...before.refused, ...leaving.filter(isByHand)]
+    .filter((each) => each.attackId === attackId)
+    .map(({ attackId: of, kind, measure, edgeId }) => ({ attackId: of, kind, measure, edgeId }));
+  const looked = withLooks(before, leaving, at);
   return {
-    ...before,
-    standing,
+    ...looked,
+    ...{ standing, refused },
     leaving: [...before.leaving, ...leaving],
-    refused: refused.map(({ attackId: of, kind, measure }) => ({ attackId: of, kind, measure })),
+    looks: attackId === null ? 0 : looked.looks,
   };
 }
 
@@ -78,14 +65,6 @@ function widen(each: Mitigation, seen: Seen, arriving: readonly Found[]): Mitiga
   return more.length === 0 ? each : { ...each, ports: [...each.ports, ...more] };
 }
 
-const busyShare = 0.05;
-
-function busyPorts(seen: Seen): number[] {
-  const all = reflected(seen);
-  const most = all.map(([, amount]) => amount).reduce(sum, nothing).packets;
-  return all.filter(([, { packets }]) => packets >= most * busyShare).map(([port]) => port);
-}
-
 /** Only readings count of which all came while the newest measure stood. */
 function countOver(
   { standing, over }: Defence,
@@ -96,7 +75,7 @@ function countOver(
   const began = at.getTime() - past.seconds * 1_000;
   const counts: Partial<Record<Kind, number>> = {};
   for (const { kind } of overLimits(past, limits)) {
-    const newest = standing.findLast((each) => each.kind === kind);
+    const newest = standing.findLast((each) => each.kind === kind && each.edgeId === null);
     if (newest?.inForceSince == null || newest.inForceSince.getTime() > began) continue;
     counts[kind] = (over[kind] ?? 0) + 1;
   }
@@ -107,10 +86,10 @@ function next(
   { standing, refused }: Defence,
   { kind }: Found,
   over: Partial<Record<Kind, number>>,
-  scene: Scene & { attackId: number; limits: Limits },
+  scene: Met,
 ): Mitigation[] {
   const ladder = ladders[kind];
-  const mine = standing.filter((each) => each.kind === kind);
+  const mine = standing.filter((each) => each.kind === kind && each.edgeId === null);
   const newest = mine.at(-1);
   if (newest !== undefined && (over[kind] ?? 0) < readingsToJudge) return [];
   const ports = kind === 'reflection' ? busyPorts(scene.seen) : [];
@@ -127,8 +106,8 @@ function next(
   return [
     {
       ...{ id: newId(), attackId: scene.attackId, kind, measure, ports, why: figuresOf(kind, scene) },
-      ...{ startedAt: scene.at, inForceSince: null, dropped: nothing, error: null },
-      ...{ releasedAt: null, because: null },
+      ...{ edgeId: null, startedAt: scene.at, inForceSince: null, dropped: nothing, error: null },
+      ...{ until: null, releasedAt: null, because: null },
     },
   ];
 }
@@ -139,16 +118,4 @@ function canBe(measure: MeasureName, { can, owner }: Scene, ports: readonly numb
   if (measure === 'synproxy') return can.includes('synproxy') && owner?.synproxy === true;
   if (measure === 'drop_answers' && !ports.some((port) => port in usualAnswers)) return false;
   return can.includes('rules');
-}
-
-function figuresOf(kind: Kind, { seen, past, seconds, limits }: Scene & { limits: Limits }): Figures {
-  return {
-    arrived: rateOf(partsOf(seen)[kind], seconds),
-    past: past === null ? null : rateOf(partsOf(past.seen)[kind], past.seconds),
-    limit: limits[kind],
-  };
-}
-
-function rateOf({ packets, bytes }: Amount, seconds: number): Rate {
-  return { pps: Math.round(packets / seconds), mbps: Math.round(((bytes * 8) / 1e6 / seconds) * 10) / 10 };
 }

@@ -27,6 +27,10 @@ export const reasons = [
   'released_by_owner',
   'released_by_staff',
   'given_back',
+  // Of routers: nothing is seen of what they drop, so now and then they are to let it through.
+  'to_look',
+  'not_allowed',
+  'routers_gone',
 ] as const;
 export type Reason = (typeof reasons)[number];
 
@@ -39,13 +43,24 @@ export interface Mitigation {
   /** Of what is reflected: the ports that it comes from. */
   readonly ports: readonly number[];
   readonly why: Figures;
+  /** The routers that are told; null: what filters before the machine. */
+  readonly edgeId: number | null;
   readonly startedAt: Date;
   /** Null until the edge has it. */
   readonly inForceSince: Date | null;
   readonly dropped: Amount;
   readonly error: string | null;
+  /** Of routers: then they are to let it through for a look. */
+  readonly until: Date | null;
   readonly releasedAt: Date | null;
   readonly because: Reason | null;
+}
+
+/** What routers are to be told of an address; null: nothing any more. */
+export interface Announcement {
+  readonly edgeId: number;
+  readonly generation: number;
+  readonly measure: Measure | null;
 }
 
 /** What each rule of each writing of a filter had counted: packets and bytes, and those of them above its limit. */
@@ -74,6 +89,14 @@ export interface Defence {
   readonly closeUntil: Date | null;
   /** Writings that are over, of which everything is counted. */
   readonly spent: readonly string[];
+  /** By routers. */
+  readonly announced: readonly Announcement[];
+  /** How often in this attack routers were to let it through for a look. */
+  readonly looks: number;
+  /** Until then it is not known whether the attack is over: routers have let it through only since a moment ago. */
+  readonly lookingUntil: Date | null;
+  /** How many readings in a row more came than is for what filters here alone, and than a line bears. */
+  readonly overLines: { flowspec: number; blackhole: number };
   /** The machine is at another node, which goes on with it. */
   readonly isElsewhere: boolean;
   /** By kind, how many readings in a row had too much of it go past. */
@@ -84,6 +107,7 @@ export interface Refused {
   attackId: number;
   kind: Kind;
   measure: MeasureName;
+  edgeId: number | null;
 }
 
 export type Defences = ReadonlyMap<string, Defence>;
@@ -93,6 +117,7 @@ export function newDefence(of: Pick<Defence, 'address' | 'organizationId' | 'ser
     ...of,
     ...{ standing: [], leaving: [], refused: [], filter: null, generation: 0, held: null, failedAt: null },
     ...{ tally: {}, readAt: null, closeUntil: null, spent: [], over: {}, isElsewhere: false },
+    ...{ announced: [], looks: 0, lookingUntil: null, overLines: { flowspec: 0, blackhole: 0 } },
   };
 }
 

@@ -1,6 +1,6 @@
-import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { startTestProduct, type TestOptions, type TestProduct } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
-import { type MemoryEdge, memoryEdge, type Packet } from '../../drivers/edge/index.ts';
+import { EdgeError, type MemoryEdge, memoryEdge, type Packet } from '../../drivers/edge/index.ts';
 import { packet, type Tenant } from '../testbed.ts';
 import { createWatcher } from '../watch/watcher.ts';
 
@@ -16,13 +16,23 @@ export interface DrivenProduct extends TestProduct {
   restart(edge?: MemoryEdge): void;
 }
 
-export async function startDriven(): Promise<DrivenProduct> {
-  const product = await startTestProduct({ env: { EDGE: 'none' } });
+export async function startDriven(drivers: TestOptions['drivers'] = {}): Promise<DrivenProduct> {
+  const product = await startTestProduct({ env: { EDGE: 'none' }, drivers });
   const newEdge = () => memoryEdge({ now: () => product.clock.now().getTime() });
   const [node] = await sql<{ id: number }>(product, 'select id from nodes order by id limit 1');
   const nodeId = Number(node?.id);
   const driven = { edge: newEdge() };
-  const watcher = () => createWatcher(product.ctx, nodeId, () => driven.edge);
+  const watcher = () =>
+    createWatcher(
+      product.ctx,
+      nodeId,
+      () => driven.edge,
+      () => {
+        if (drivers.routers === undefined)
+          throw new EdgeError('nothing_filters', 'no routers', { permanent: true });
+        return drivers.routers;
+      },
+    );
   let watch = watcher();
   const second: DrivenProduct['second'] = async (...sent) => {
     const through = sent.map(([each, times]) => {

@@ -14,6 +14,12 @@ export const measures = [
   'blackhole',
 ] as const;
 export type MeasureName = (typeof measures)[number];
+/** What routers in front do; the others are for what filters before the machine. */
+export type RouterMeasure = Extract<MeasureName, 'flowspec' | 'blackhole'>;
+
+export function isOfRouters(measure: MeasureName): measure is RouterMeasure {
+  return measure === 'flowspec' || measure === 'blackhole';
+}
 
 /**
  * What the edge of a machine tries against each kind, the least harmful first. Never a limit of SYNs by destination: during a flood

@@ -11,7 +11,7 @@ const mitigation = (change: Partial<Mitigation>): Mitigation => ({
   ...{ id: 1, attackId: 1, kind: 'udp', measure: 'limit_sources', ports: [] },
   why: { arrived: { pps: 1, mbps: 1 }, past: null, limit: { pps: 1, mbps: 1 } },
   ...{ startedAt: new Date(0), inForceSince: null, dropped: { packets: 0, bytes: 0 }, error: null },
-  ...{ releasedAt: null, because: null },
+  ...{ edgeId: null, until: null, releasedAt: null, because: null },
   ...change,
 });
 const steps = kinds.flatMap((kind) => ladders[kind].map((measure) => ({ kind, measure })));

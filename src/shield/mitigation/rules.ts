@@ -90,15 +90,16 @@ export function filterOf(
   standing: readonly Mitigation[],
   { family, limits, exempt, spared }: FilterTerms,
 ): Filter | null {
-  if (standing.length === 0 && spared.length === 0) return null;
+  const here = standing.filter(({ edgeId }) => edgeId === null);
+  if (here.length === 0 && spared.length === 0) return null;
   const uncounted = amongSpared(exempt, spared);
   const rules = [
     ...(spared.length === 0 ? [] : counting(first.spared, family, spared)),
     ...(uncounted.length === 0 ? [] : [permit(first.exempt, { sources: uncounted })]),
-    ...standing.flatMap(drops),
-    ...(limits === null || standing.length === 0 ? [] : limited(standing, family, limits)),
+    ...here.flatMap(drops),
+    ...(limits === null || here.length === 0 ? [] : limited(here, family, limits)),
   ];
-  const answers = standing.some(({ measure }) => measure === 'synproxy');
+  const answers = here.some(({ measure }) => measure === 'synproxy');
   return {
     ...{ kind: 'filter', rules, exempt: exempt.filter((each) => !uncounted.includes(each)) },
     ...(answers && { synproxy: [[1, 65_535]] as const }),
@@ -130,7 +131,8 @@ export function matchesOf(measure: MeasureName, ports: readonly number[]): Match
   const answering = ports.filter((port) => port in usualAnswers);
   const others = ports.filter((port) => !(port in usualAnswers));
   if (measure === 'drop_fragments') return [{ fragment: true }];
-  if (measure === 'drop_answers') return [{ protocols: udp, sourcePorts: oneOf(answering) }];
+  if (measure === 'drop_answers')
+    return answering.length === 0 ? [] : [{ protocols: udp, sourcePorts: oneOf(answering) }];
   if (measure === 'drop_malformed') return malformed;
   if (measure !== 'drop_reflection') return [];
   return [

@@ -1,12 +1,16 @@
 import type { Edge, EdgeCapability } from '../../drivers/edge/index.ts';
 import type { Context, TxContext } from '../../platform/index.ts';
+import { readSettings } from '../../settings/index.ts';
+import { type At, type FrontRow, findFronts, frontsOf, type Wanted } from '../edges/rows.ts';
 import { inTurnOf } from '../enforce/turn.ts';
-import { addressOf, prefixFrom } from '../prefix.ts';
+import { addressOf, prefixFrom, single } from '../prefix.ts';
+import { shield } from '../settings.ts';
 import { type Limits, limitsFor } from '../watch/limits.ts';
 import { nothingSeen, type Seen } from '../watch/seen.ts';
 import type { Watched } from '../watch/watched.ts';
 import { decide } from './decide.ts';
 import {
+  type Announcement,
   type Defence,
   type Defences,
   isSettled,
@@ -15,7 +19,17 @@ import {
   type Reason,
 } from './defence.ts';
 import { tellEdge, withFilter } from './defend.ts';
-import { findAsked, findExempt, keepFilterOf, keepMitigations } from './record.ts';
+import { type Announced, withAnnounced, withAnnouncements } from './forRouters.ts';
+import {
+  findAnnounced,
+  findAsked,
+  findExempt,
+  keepAnnouncements,
+  keepFilterOf,
+  keepMitigations,
+  placeOf,
+} from './record.ts';
+import type { Lines } from './scene.ts';
 import { type Counted, withoutSpared } from './tally.ts';
 import { tellOfMitigation } from './tell.ts';
 
@@ -27,18 +41,33 @@ export interface Shelf {
   attacked: ReadonlySet<string>;
   /** What somebody wants released. */
   asked: ReadonlyMap<number, Reason>;
+  /** The networks that routers in front may be told of, and from how much on they are. */
+  fronts: readonly FrontRow[];
+  lines: Lines;
+  /** By edge and address, how it stands with what routers are told. */
+  announced: ReadonlyMap<string, Announced>;
   written: Map<number, Mitigation>;
   filters: Map<string, string>;
+  /** By edge and address, the generation of what routers are to be told. */
+  announcements: Map<string, number>;
 }
 
 export function newShelf(): Shelf {
-  return { exempt: new Map(), attacked: new Set(), asked: new Map(), written: new Map(), filters: new Map() };
+  const never = { pps: Number.POSITIVE_INFINITY, mbps: Number.POSITIVE_INFINITY };
+  return {
+    ...{ exempt: new Map(), attacked: new Set(), asked: new Map(), fronts: [], announced: new Map() },
+    lines: { flowspec: never, blackhole: never },
+    ...{ written: new Map(), filters: new Map(), announcements: new Map() },
+  };
 }
 
 /** Takes up what was written down by whoever followed these addresses before. */
 export function shelve(shelf: Shelf, defences: Defences): void {
   for (const each of [...defences.values()].flatMap(({ standing }) => standing))
     shelf.written.set(each.id, each);
+  for (const { address, announced } of defences.values())
+    for (const { edgeId, generation } of announced)
+      shelf.announcements.set(placeOf(edgeId, address), generation);
 }
 
 /** Reads anew what decisions go by: of addresses that are attacked, and now and then of all where something would be done. */
@@ -51,7 +80,8 @@ export async function readShelf(
   const enabled = [...watched.values()]
     .filter(({ mode }) => mode === 'enabled')
     .map(({ address }) => address);
-  const pressing = new Set([...attacked, ...defences.keys()]);
+  const attackedNow = [...attacked];
+  const pressing = new Set([...attackedNow, ...defences.keys()]);
   const about = new Set([...pressing, ...(all ? enabled : [])]);
   const exempt = await findExempt(ctx, [...about]);
   const kept = all ? [] : [...shelf.exempt].filter(([address]) => !about.has(address));
@@ -59,6 +89,18 @@ export async function readShelf(
   shelf.exempt = new Map([...kept, ...none, ...exempt]);
   shelf.attacked = pressing;
   shelf.asked = await findAsked(ctx, defences);
+  if (attackedNow.length + defences.size === 0 && !all) return;
+  shelf.fronts = await findFronts(ctx);
+  const settings = await readSettings(ctx, shield);
+  shelf.lines = {
+    flowspec: { pps: settings.flowspec_from_pps, mbps: settings.flowspec_from_mbps },
+    blackhole: { pps: settings.blackhole_from_pps, mbps: settings.blackhole_from_mbps },
+  };
+  const told = [...defences.values()].filter(({ announced }) => announced.length > 0);
+  shelf.announced = await findAnnounced(
+    ctx,
+    told.map(({ address }) => address),
+  );
 }
 
 /** One reading of all addresses of a node. */
@@ -76,6 +118,8 @@ export interface Turn {
   counted: ReadonlyMap<string, Counted>;
   /** Addresses whose machine is at another node now. */
   elsewhere: ReadonlySet<string>;
+  /** Tells routers that this process speaks to, before anything is written down. */
+  tell(at: At, wanted: Wanted): void;
 }
 
 /** What stands before each address after this reading, and has the edge hold that. */
@@ -87,16 +131,31 @@ export async function defend(before: Defences, turn: Turn, shelf: Shelf): Promis
     const wanted = wantedAt(address, before, turn, shelf);
     if (wanted === null || (!before.has(address) && wanted.filter === null)) continue;
     const told = await inTurnOf(nodeId, () => tellEdge(edge, wanted, at));
+    tellChanged(before.get(address), told, turn, shelf);
     const settled = isSettled(told);
     const leaving = told.leaving.filter(
       (each) => !(settled && isBefore(each.releasedAt, at) && shelf.written.get(each.id) === each),
     );
     const isWritten = told.isElsewhere || shelf.filters.get(address) === markOf(told);
-    if (settled && isWritten && told.filter === null && leaving.length + told.refused.length === 0)
-      forgetOf(shelf, told);
+    const left = leaving.length + told.refused.length + told.announced.length;
+    if (settled && isWritten && told.filter === null && left === 0) forgetOf(shelf, told);
     else after.set(address, { ...told, leaving });
   }
   return after;
+}
+
+/** What is new for routers that this process speaks to. */
+function tellChanged(
+  before: Defence | undefined,
+  { address, announced }: Defence,
+  turn: Turn,
+  shelf: Shelf,
+): void {
+  for (const { edgeId, generation, measure } of announced) {
+    if (before?.announced.some((each) => each.edgeId === edgeId && each.generation === generation)) continue;
+    const nodeId = shelf.fronts.find((each) => each.edge_id === edgeId)?.node_id;
+    if (nodeId === turn.nodeId) turn.tell({ edgeId, nodeId }, { address, generation, measure });
+  }
 }
 
 function isBefore(moment: Date | null, at: Date): boolean {
@@ -121,13 +180,19 @@ function wantedAt(address: string, before: Defences, turn: Turn, shelf: Shelf): 
   const seen = turn.seen.get(address) ?? nothingSeen;
   // Which packets are transfers, samples show of all that arrives.
   const past = counted.get(address)?.past ?? null;
-  const decided = decide(start, {
+  const stateOf = (edgeId: number) => shelf.announced.get(placeOf(edgeId, address));
+  const isWritten = ({ edgeId, generation }: Announcement) =>
+    shelf.announcements.get(placeOf(edgeId, address)) === generation;
+  const informed = withAnnounced(start, { stateOf, isWritten }, at);
+  const decided = decide(informed, {
     ...{ at, seconds, owner, limits, attackId: attacks.get(address) ?? null },
     ...{ seen, past: past === null ? null : { ...past, seen: { ...past.seen, transfers: seen.transfers } } },
-
     ...{ can: edge.capabilities, asked: shelf.asked },
+    ...{ fronts: frontsOf(shelf.fronts, address), lines: shelf.lines },
   });
-  return withTerms(decided, owner, limits, shelf, at, edge.capabilities);
+  const spared = [...(shelf.exempt.get(address) ?? []), ...(owner?.whitelist ?? [])];
+  const announcing = withAnnouncements(decided, single(address).family, spared, at);
+  return withTerms(announcing, owner, limits, shelf, at, edge.capabilities);
 }
 
 function withTerms(
@@ -146,12 +211,13 @@ function withTerms(
 
 /** The node that has the machine now goes on with what stands. */
 function leftBehind(known: Defence, at: Date): Defence {
-  const nothing = { ...known, standing: [], leaving: [], refused: [], isElsewhere: true };
+  const nothing = { ...known, standing: [], leaving: [], refused: [], announced: [], isElsewhere: true };
   return withFilter(nothing, { limits: null, exempt: [], spared: [] }, at);
 }
 
-function forgetOf({ written, filters }: Shelf, { address, leaving }: Defence): void {
+function forgetOf({ written, filters, announcements }: Shelf, { address, leaving }: Defence): void {
   for (const { id } of leaving) written.delete(id);
+  for (const place of announcements.keys()) if (place.endsWith(` ${address}`)) announcements.delete(place);
   filters.delete(address);
 }
 
@@ -171,12 +237,21 @@ export function seenWithout(
 }
 
 /** What of all this is not written down yet. */
-export function unwritten(defences: Defences, { written, filters }: Shelf): Defence[] {
+export function unwritten(defences: Defences, shelf: Shelf): Defence[] {
+  const { written, filters } = shelf;
   return [...defences.values()].filter(
     (each) =>
       !each.isElsewhere &&
       (filters.get(each.address) !== markOf(each) ||
+        newOf(each, shelf).length > 0 ||
         [...each.standing, ...each.leaving].some((one) => written.get(one.id) !== one)),
+  );
+}
+
+/** What routers are to be told, and is not written down yet. */
+function newOf({ address, announced }: Defence, { announcements }: Shelf): Announcement[] {
+  return announced.filter(
+    ({ edgeId, generation }) => announcements.get(placeOf(edgeId, address)) !== generation,
   );
 }
 
@@ -185,21 +260,25 @@ export async function keepDefences(
   tx: TxContext,
   nodeId: number,
   some: readonly Defence[],
-  { written }: Shelf,
+  shelf: Shelf,
 ): Promise<void> {
+  const { written } = shelf;
   for (const each of some) {
     const changed = [...each.standing, ...each.leaving].filter((one) => written.get(one.id) !== one);
     await keepMitigations(tx, each, changed);
     await keepFilterOf(tx, nodeId, each);
+    await keepAnnouncements(tx, each, newOf(each, shelf));
     for (const one of changed) await tellOfMitigation(tx, each, written.get(one.id) ?? null, one);
   }
 }
 
 /** Once it is written. */
-export function noteWritten(some: readonly Defence[], { written, filters }: Shelf): void {
+export function noteWritten(some: readonly Defence[], { written, filters, announcements }: Shelf): void {
   for (const each of some) {
     for (const one of [...each.standing, ...each.leaving]) written.set(one.id, one);
     filters.set(each.address, markOf(each));
+    for (const { edgeId, generation } of each.announced)
+      announcements.set(placeOf(edgeId, each.address), generation);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Context, statement } from '../../platform/index.ts';
 import type { Rate } from './defence.ts';
+import { isOfRouters } from './measures.ts';
 import { type MitigationRow, mitigationColumns } from './record.ts';
 import { describeMeasure } from './words.ts';
 
@@ -38,7 +39,15 @@ export function viewMitigation(row: ShownRow) {
   const { id, kind, measure, ports, why, started_at, in_force_since, packets, bytes, released_at, because } =
     row;
   return {
-    ...{ id, attack_id: String(row.attack_id), kind, measure, description: describeMeasure(row), ports },
+    ...{
+      id,
+      attack_id: String(row.attack_id),
+      kind,
+      measure,
+      by: isOfRouters(measure) ? ('routers' as const) : ('edge' as const),
+      description: describeMeasure(row),
+      ports,
+    },
     why: {
       arrived: whole(why.arrived),
       past: why.past === null ? null : whole(why.past),
@@ -60,6 +69,7 @@ function whole<Of extends Rate | { pps: number | null; mbps: number | null }>({ 
 
 const advice: Readonly<Record<string, string>> = {
   not_supported: 'What stands before this address cannot do that; what was begun before stays so',
+  peer_down: 'Not all routers in front can be told at present; it is in force there as soon as they can',
   nothing_filters: 'Nothing filters packets to this address at present; it is tried again',
 };
 const otherwise = 'It is not in force yet: it is tried again, and our staff has been told';

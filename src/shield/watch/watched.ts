@@ -1,6 +1,7 @@
 import type { Edge, Policy } from '../../drivers/edge/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 import { type Effective, effectiveColumns, effectiveFrom } from '../addresses/effective.ts';
+import { nodesBehind } from '../edges/places.ts';
 import { inTurnOf } from '../enforce/turn.ts';
 import { isOwned } from '../owned.ts';
 import { addressOf, prefixFrom, single } from '../prefix.ts';
@@ -20,7 +21,7 @@ const watchedOnNode = statement<Watched, { nodeId: number }>(
      ${effectiveColumns}
    from placements p join addresses a on a.service_id = p.service_id join services s on s.id = a.service_id
    ${effectiveFrom}
-   where p.node_id = :nodeId and ${isOwned} order by a.address`,
+   where p.node_id in ${nodesBehind} and ${isOwned} order by a.address`,
 );
 
 /** Every address that a machine of the node has. */
@@ -40,7 +41,7 @@ const atOtherNodes = statement<Elsewhere, { nodeId: number; addresses: string[] 
   'shield.atOtherNodes',
   `select host(a.address) as address, a.organization_id, a.service_id
    from placements p join addresses a on a.service_id = p.service_id join services s on s.id = a.service_id
-   where a.address = any(:addresses::inet[]) and p.node_id <> :nodeId and ${isOwned}`,
+   where a.address = any(:addresses::inet[]) and not p.node_id in ${nodesBehind} and ${isOwned}`,
 );
 
 /** Which of these are not the node's any more because their machine moved. */

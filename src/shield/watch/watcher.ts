@@ -1,5 +1,12 @@
-import { type AddressTraffic, type Edge, EdgeError, type Traffic } from '../../drivers/edge/index.ts';
-import { type Context, newId, transaction } from '../../platform/index.ts';
+import {
+  type AddressTraffic,
+  type BgpRouters,
+  type Edge,
+  EdgeError,
+  type Traffic,
+  type TrafficKind,
+} from '../../drivers/edge/index.ts';
+import { type Context, causesOf, type Drivers, newId, transaction } from '../../platform/index.ts';
 import { inheritCounts } from '../analytics/drops.ts';
 import {
   addSeen,
@@ -19,9 +26,12 @@ import {
 } from '../attacks/rows.ts';
 import { isNews, tellOfAttack } from '../attacks/tell.ts';
 import { addSamples, nameSources, noAttackTops } from '../attacks/tops.ts';
+import { tellRouters } from '../edges/announcer.ts';
+import { filterNoter } from '../edges/health.ts';
 import type { EdgeOf } from '../enforce/turn.ts';
 import type { Defences } from '../mitigation/defence.ts';
 import { readFilters } from '../mitigation/defend.ts';
+import { isHidden } from '../mitigation/forRouters.ts';
 import { findDefences } from '../mitigation/record.ts';
 import {
   compareFilters,
@@ -34,6 +44,7 @@ import {
   type Shelf,
   seenWithout,
   shelve,
+  type Turn,
   unwritten,
 } from '../mitigation/turn.ts';
 import { sourceNames } from '../names/names.ts';
@@ -69,7 +80,7 @@ interface Known {
   over: readonly Followed[];
   /** By address: what stands before it against attacks. */
   defences: Defences;
-  full: string;
+  full: readonly TrafficKind[];
   minute: Minute;
   minutesOver: readonly MinuteOver[];
 }
@@ -95,6 +106,9 @@ interface Beside {
   reading: Aside;
   writing: Aside;
   counting: Aside;
+  noting: Aside;
+  /** Tells routers that this process speaks to. */
+  tell: Turn['tell'];
   /** Does what the database may refuse, which is said at the end of the turn. */
   attempt(work: () => Promise<void>): Promise<void>;
 }
@@ -105,12 +119,24 @@ interface Beside {
  * stopped. A turn that an edge fails changes nothing, and the next one sees all that came meanwhile; without the database a turn does the
  * same, and what it has to write down is written once that is back.
  */
-export function createWatcher(ctx: Context, nodeId: number, edgeOf: EdgeOf): () => Promise<void> {
+export function createWatcher(
+  ctx: Context,
+  nodeId: number,
+  edgeOf: EdgeOf,
+  routersOf: Drivers['routers'] = none,
+): () => Promise<void> {
   let known: Known | null = null;
   let failed: { words: string; at: number } | null = null;
   const failures: unknown[] = [];
-  const beside = besideWith(failures);
   const samples = sampleReader(ctx);
+  const note = filterNoter(ctx, nodeId);
+  const tell: Turn['tell'] = (at, wanted) => {
+    // What they answer is read from what is written down of it; what fails is tried again by who looks after them.
+    tellRouters(at, wanted, routersOf).catch((error: Error) =>
+      ctx.log.warn({ err: causesOf(error), edge: at.edgeId }, 'routers could not be told'),
+    );
+  };
+  const beside = besideWith(failures, tell);
   return async () => {
     try {
       const edge = readable(nodeId, edgeOf);
@@ -119,10 +145,14 @@ export function createWatcher(ctx: Context, nodeId: number, edgeOf: EdgeOf): () 
         known === null
           ? await begin(ctx, nodeId, edge, beside, samples)
           : await turn(ctx, nodeId, edge, known, beside, samples);
+      const { full } = known;
+      await beside.attempt(() => beside.noting.take(() => note(null, full)));
       if (failures.length > 0) throw failures[0];
       failed = null;
     } catch (error) {
       failures.length = 0;
+      if (error instanceof EdgeError)
+        await beside.noting.take(() => note(error, known?.full ?? [])).catch(() => undefined);
       // A turn comes every second: the log says the same once a minute.
       const words = error instanceof Error ? error.message : String(error);
       const at = ctx.clock.now().getTime();
@@ -133,11 +163,16 @@ export function createWatcher(ctx: Context, nodeId: number, edgeOf: EdgeOf): () 
   };
 }
 
-function besideWith(failures: unknown[]): Beside {
+/** A process that speaks to no routers. */
+function none(): BgpRouters {
+  throw new EdgeError('nothing_filters', 'this process speaks to no routers', { permanent: true });
+}
+
+function besideWith(failures: unknown[], tell: Turn['tell']): Beside {
   return {
     ...{ watched: null, elsewhere: [], arrived: null, shelf: newShelf() },
     ...{ written: new Map(), told: new Map(), minutes: new Set() },
-    ...{ reading: aside(), writing: aside(), counting: aside() },
+    ...{ reading: aside(), writing: aside(), counting: aside(), noting: aside(), tell },
     attempt: (work) => work().catch((error: unknown) => void failures.push(error)),
   };
 }
@@ -190,7 +225,7 @@ async function begin(
     courses,
     over: [],
     defences,
-    full: '',
+    full: [],
     minute: minuteOf(now),
     minutesOver: [],
   };
@@ -237,7 +272,11 @@ async function turn(
   const seen = seenWithout(arrived, filtered);
   const { minute, over: minutes } = turnMinute(edge, before.minute, at);
   const elsewhere = new Set(beside.elsewhere.map(({ address }) => address));
-  const courses = coursesAfter(before.courses, watched, seen, { at, seconds, elsewhere });
+  const isUnseen = (address: string) => {
+    const defence = before.defences.get(address);
+    return defence !== undefined && watched.get(address)?.mitigation === 'auto' && isHidden(defence, at);
+  };
+  const courses = coursesAfter(before.courses, watched, seen, { at, seconds, elsewhere, isUnseen });
   addTops(ctx, courses, samples, watched, at);
   const full = reportFull(ctx, nodeId, traffic, before.full);
   const ended = [...courses.values()].filter(({ followed }) => followed.attack.endedAt !== null);
@@ -246,10 +285,11 @@ async function turn(
   const attacks = new Map(
     going.filter(({ attack }) => isAttack(attack)).map(({ address, id }) => [address, id]),
   );
-  const now = { edge, nodeId, at, seconds, watched, seen, attacks, counted: filtered, elsewhere };
-  const defences = await defend(before.defences, now, beside.shelf);
+  const { tell, shelf } = beside;
+  const now = { edge, nodeId, at, seconds, watched, seen, attacks, counted: filtered, elsewhere, tell };
+  const defences = await defend(before.defences, now, shelf);
   await beside.attempt(() => writeDown(ctx, nodeId, beside, [...over, ...going], defences, counted));
-  await forgetSpent(edge, defences, beside.shelf);
+  await forgetSpent(edge, defences, shelf);
   const minutesOver = [...before.minutesOver, ...minutes].slice(-minutesAtMost);
   await beside.attempt(() => writeMinutes(ctx, beside, minutesOver));
   return {
@@ -369,21 +409,33 @@ function withArrived({ courses, defences, counted }: Known, beside: Beside, at: 
 }
 
 /** A full set of the edge misses traffic of others: staff has to know. */
-function reportFull(ctx: Context, nodeId: number, { full }: Traffic, before: string): string {
-  const now = full.toSorted().join(' ');
-  if (now !== before && now !== '')
+function reportFull(
+  ctx: Context,
+  nodeId: number,
+  { full }: Traffic,
+  before: readonly TrafficKind[],
+): readonly TrafficKind[] {
+  if (full.some((kind) => !before.includes(kind)))
     ctx.log.warn(
       { node: nodeId, kinds: full },
       'an edge counts more than it has room for: some traffic is not seen',
     );
-  return now;
+  return full;
+}
+
+interface Looking {
+  at: Date;
+  seconds: number;
+  elsewhere: ReadonlySet<string>;
+  /** Whether an attack would go on without being seen. */
+  isUnseen(address: string): boolean;
 }
 
 function coursesAfter(
   before: ReadonlyMap<string, Course>,
   watched: ReadonlyMap<string, Watched>,
   seen: ReadonlyMap<string, Seen>,
-  { at, seconds, elsewhere }: { at: Date; seconds: number; elsewhere: ReadonlySet<string> },
+  { at, seconds, elsewhere, isUnseen }: Looking,
 ): Map<string, Course> {
   const courses = new Map<string, Course>();
   for (const address of new Set([...before.keys(), ...seen.keys()])) {
@@ -400,7 +452,9 @@ function coursesAfter(
           owner.organization_id === course.followed.organizationId));
     const limits = isTheirs ? limitsFor(owner) : null;
     const reading = { at, seconds, seen: seen.get(address) ?? nothingSeen };
-    const attack = isTheirs ? follow(going, reading, limits) : given(going);
+    const next = isTheirs ? follow(going, reading, limits) : given(going);
+    // What routers drop nobody here sees: that is no end.
+    const attack = next?.endedAt != null && isTheirs && isUnseen(address) ? going : next;
     if (attack === null) continue;
     const followed = course?.followed ?? newFollowed(address, owner);
     if (followed !== null) courses.set(address, { followed: { ...followed, attack } });

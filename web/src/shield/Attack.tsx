@@ -169,7 +169,7 @@ function OneMeasure({ mitigation }: { mitigation: Mitigation }) {
   const { packets, inSecond } = useRates();
   const [isAsked, setAsked] = useState(false);
   const { id, measure, ports, why, started_at, in_force, counters, error, releasing } = mitigation;
-  const { released_at, because } = mitigation;
+  const { released_at, because, by } = mitigation;
   const release = useMutation({
     mutationFn: () => client.post('/shield/v2/mitigations/{id}/release', { path: { id } }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['shield'] }),
@@ -192,7 +192,11 @@ function OneMeasure({ mitigation }: { mitigation: Mitigation }) {
         )}
       </div>
       <div>
-        <Text>{t('shield.hasDropped', { packets: packets(counters.packets) })}</Text>
+        <Text>
+          {by === 'routers'
+            ? t('shield.droppedUnseen')
+            : t('shield.hasDropped', { packets: packets(counters.packets) })}
+        </Text>
         {released_at !== null ? (
           <Text size="sm" c="dimmed">
             {t(`shield.because_${because ?? 'attack_over'}`, { time: moment(String(released_at), language) })}

@@ -57,6 +57,7 @@ function changeIn(values: Values): Change {
     thresholds,
     whitelist: (values.whitelist ?? '').split(/[\s,;]+/).filter((each) => each !== ''),
     synproxy: values.synproxy === 'on',
+    blackhole: values.blackhole === 'on',
   };
 }
 
@@ -109,6 +110,12 @@ function DetectionFields({ now }: { now: Sensitivity }) {
           label={t('shield.synproxy')}
           help={t('shield.synproxyHelp')}
           defaultChecked={now.synproxy}
+        />
+        <Tick
+          name="blackhole"
+          label={t('shield.blackhole')}
+          help={t('shield.blackholeHelp')}
+          defaultChecked={now.blackhole}
         />
       </Section>
       <Section title={t('shield.thresholds')}>
