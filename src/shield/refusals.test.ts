@@ -226,4 +226,29 @@ describe('a rule that cannot be', () => {
     );
     expect(await contents(product)).toEqual(before);
   });
+
+  it('is not made where the rules of an address would name more than 4,000 ports', async () => {
+    const full = await newTenant(product);
+    const ports = { match_type: 'neq', match_value: Array.from({ length: 64 }, (_, nth) => 1_000 * nth + 2) };
+    const long = (order: number) =>
+      dropSsh(full.address, { order, destination_port: ports, source_port: ports });
+    // Each is 65 ranges twice.
+    const rules = Array.from({ length: 30 }, (_, order) => long(order));
+    expect((await full.post(applyPath, { rules, force: true })).status).toBe(200);
+    await settled(product);
+    const before = await contents(product);
+    const refused = [
+      await full.post(rulesPath, long(31)),
+      await full.post(applyPath, { rules: [...rules, long(31)], confirm_within_s: 60 }),
+      await full.post(`${rulesPath}/simulate`, { rules: [...rules, long(31)], force: true }),
+    ];
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
+      refused.map(() => [409, 'too_many']),
+    );
+    expect(await contents(product)).toEqual(before);
+    // One that is off names none.
+    expect((await full.post(applyPath, { rules: [...rules, { ...long(31), disabled: true }] })).status).toBe(
+      200,
+    );
+  });
 });
