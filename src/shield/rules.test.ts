@@ -54,6 +54,21 @@ describe('a rule', () => {
     );
   });
 
+  it.each([
+    ['::192.0.2.1', '::192.0.2.1/128', '::192.0.2.1'],
+    ['::ffff:192.0.2.1', '::ffff:192.0.2.1/128', '::ffff:192.0.2.1'],
+    ['64:ff9b::192.0.2.0/120', '64:ff9b::c000:200/120', '64:ff9b::192.0.2.77'],
+    ['2001:DB8:0::1', '2001:db8::1/128', '2001:db8::1'],
+  ])('whose source is written as %s is about just that one', async (source, shown, from) => {
+    const id = await ruleInForce(tenant, dropSsh(tenant.address6, { source }));
+    expect((await tenant.get(`${rulesPath}/${id}`)).body.data.rule.source).toBe(shown);
+    const others = ['::192.0.2.1', '::ffff:192.0.2.1', '64:ff9b::192.0.2.77', '2001:db8::1'];
+    const dropped = others.filter((each) => !product.edge.pass(packet(tenant.address6, { source: each })));
+    expect(dropped).toEqual([from]);
+    await tenant.delete(`${rulesPath}/${id}`);
+    await settled(product);
+  });
+
   it('is changed, switched off and on by PATCH and POST, and packets follow', async () => {
     const id = await ruleInForce(tenant, dropSsh(tenant.address));
     const change = await tenant.patch(`${rulesPath}/${id}`, {

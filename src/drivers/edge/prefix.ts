@@ -48,7 +48,17 @@ export function wider({ family, first, length }: Network): Network[] {
 }
 
 export function addressNumber(address: string): bigint {
-  return BigInt(`0x${Buffer.from(ipaddr.parse(address).toByteArray()).toString('hex')}`);
+  const read = ipaddr.parse(withoutDots(address));
+  return BigInt(`0x${Buffer.from(read.toByteArray()).toString('hex')}`);
+}
+
+/** IPv6 with its last part written as IPv4 is: of `::192.0.2.1` ipaddr.js makes `::ffff:192.0.2.1`, which is another address. */
+function withoutDots(address: string): string {
+  if (!address.includes(':')) return address;
+  return address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
 }
 
 /** As everybody writes it (RFC 5952), always with its length. */
