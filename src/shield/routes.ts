@@ -124,7 +124,8 @@ export const shieldRoutes = routes(prefix, group, (route) => {
       summary: 'Create rule',
       description:
         'Makes a rule, in force within about a second: see `enforced`. With `id` it replaces that rule. What no rule matches is ' +
-        'permitted, unless the address says otherwise. At most 200 active rules an address.',
+        'permitted, unless the address says otherwise. At most 200 active rules an address, which name at most 4,000 ports; ranges count as ' +
+        'one.',
       body: S.NewRule,
       data: S.RuleMade,
       beside: S.warned,
@@ -359,7 +360,7 @@ export const shieldRoutes = routes(prefix, group, (route) => {
       drivers: ['edge'],
       liveWhen: ({ body }) => body.live === true,
     },
-    (ctx, req) => explainPacket(ctx, req.body, req.drivers.edge),
+    (ctx, req) => explainPacket(ctx, req.body, req.drivers.edge, req.principal),
   );
   route.get(
     '/rate-limiters',

@@ -1,4 +1,5 @@
 import { judge, type Match, type Packet } from '../../drivers/edge/index.ts';
+import type { Principal } from '../../platform/http/index.ts';
 import { fail, type OrganizationContext } from '../../platform/index.ts';
 import { peekPolicies } from '../enforce/addressRows.ts';
 import { readPolicies } from '../enforce/apply.ts';
@@ -31,7 +32,13 @@ export async function explainPacket(
   ctx: OrganizationContext,
   { live, packets, seconds, ...asked }: Asked & TraceTerms & { live?: boolean | null | undefined },
   edgeOf: EdgeOf,
+  { isTest }: Pick<Principal, 'isTest'>,
 ) {
+  // It would hold a transaction, which is to be taken back, for as long as packets are waited for.
+  if (live && isTest)
+    throw fail('permission_denied', {
+      message: 'A key for trying out has no packets traced; ask without live',
+    });
   const prefix = requireOneAddress(asked.destination, 'destination');
   const owned = await requireOwnAddresses(ctx, prefix, 'destination');
   const packet = packetOf(asked, addressOf(prefix));

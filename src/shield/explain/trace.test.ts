@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiClient } from '../../../test/client.ts';
+import { signedIn } from '../../../test/people.ts';
 import { startTestProduct } from '../../../test/product.ts';
 import { contents, settled } from '../../../test/sql.ts';
 import { type Edge, EdgeError, memoryEdge, type Packet } from '../../drivers/edge/index.ts';
@@ -100,6 +102,19 @@ describe('packets that are traced', () => {
       expect(answer.status, JSON.stringify(answer.body)).toBe(status);
     }
     expect(await contents(product)).toEqual(before);
+  });
+
+  it('are not waited for with a key for trying out, which would hold a transaction meanwhile', async () => {
+    const wanted = { name: 'test', test: true, shield: true };
+    const own = await signedIn(product, tenant);
+    const { token } = (await own.post('/dashboard/account/api-keys', wanted)).body.data;
+    const key = apiClient(`${product.url}/api`, { token });
+    const ask = (change: object) => key.post(explainPath, { ...ssh(), ...change });
+    const began = Date.now();
+    const answer = await ask({});
+    expect([answer.status, answer.body.code]).toEqual([403, 'permission_denied']);
+    expect(Date.now() - began).toBeLessThan(5_000);
+    expect((await ask({ live: false })).status).toBe(200);
   });
 
   it('are one kind at a time: who would wait too long is told so', { timeout: 60_000 }, async () => {
