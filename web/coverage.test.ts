@@ -23,7 +23,6 @@ const without: Readonly<Record<string, string>> = {
     ...['getShieldToken', 'enableShieldRuleByPost', 'disableShieldRuleByPost'],
   ]),
   ...reason('its page is not there yet', [
-    ...['listShieldProducts', 'getShieldProduct', 'updateShieldProduct'],
     ...[
       'listShieldEdges',
       'getShieldEdge',

@@ -24,6 +24,29 @@ it('sets what is decided of how the company runs, an area at a time', async () =
   expect(complaints()).toEqual([]);
 });
 
+it("sets from where on something is an attack on a product's machines, and takes it back", async () => {
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/staff/shield-products');
+  const [row, form] = [page.getByRole('row', { name: /^VPS/ }), page.getByRole('dialog')];
+  const { vps: id } = bed.product.demo.products;
+  const read = async () => (await bed.product.staff.get(`/staff/shield/products/${id}`)).body.data.product;
+  const change = async (mode: string, pps: string) => {
+    await row.getByRole('button', { name: 'Change' }).click();
+    await form.getByLabel('When something attacks').selectOption(mode);
+    if (!(await form.getByLabel('Packets/s').nth(1).isVisible())) await form.getByText('Thresholds').click();
+    await form.getByLabel('Packets/s').nth(1).fill(pps);
+    await form.getByRole('button', { name: 'Change' }).click();
+    await form.waitFor({ state: 'detached' });
+  };
+  await change('Do something about it', '40000');
+  await row.getByText('UDP flood: 40k packets/s').waitFor();
+  expect(await read()).toMatchObject({ mode: 'enabled', level: null, thresholds: { udp: { pps: 40_000 } } });
+  await change('As for all others', '');
+  await row.getByText('UDP flood').waitFor({ state: 'detached' });
+  expect(await read()).toMatchObject({ mode: null, thresholds: {} });
+  expect(complaints()).toEqual([]);
+});
+
 it('keeps lists as rows, with what is wrong at the row that it is in', async () => {
   const { page, complaints } = await bed.openStaff();
   await page.goto('/staff/settings');

@@ -81,6 +81,7 @@ export const staffPages = [
   page('/staff/address-pools', () => import('./fleet/staff/AddressPools.tsx'), 'AddressPools'),
   page('/staff/address-pools/$id', () => import('./fleet/staff/AddressPools.tsx'), 'AddressPool'),
   page('/staff/images', () => import('./fleet/staff/Images.tsx'), 'Images'),
+  page('/staff/shield-products', () => import('./shield/staff/ShieldProducts.tsx'), 'ShieldProducts'),
   page('/staff/jobs', () => import('./platform/staff/Jobs.tsx'), 'Jobs'),
   page('/staff/mails', () => import('./events/staff/Mails.tsx'), 'Mails'),
   page('/staff/mails/$id', () => import('./events/staff/Mails.tsx'), 'Mail'),

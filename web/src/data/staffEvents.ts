@@ -34,7 +34,7 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   payment: ['invoices', 'payments', 'transfers', 'refunds'],
   payment_method: [],
   price_move: ['price-moves', 'products'],
-  product: ['products'],
+  product: ['products', 'shield'],
   product_group: ['product-groups', 'products'],
   restore: ['services', 'invoices'],
   second_factor: ['users', 'staff'],

@@ -6,18 +6,13 @@ import { client } from '../data/client.ts';
 import { drawnOf, partOf } from '../data/drawn.ts';
 import { choicesOf } from '../data/fields.ts';
 import { useText } from '../text/index.ts';
-import { Choice, Field, Form, LongField, Section, Stack, Text, Tick, type Values } from '../ui/index.ts';
+import { Choice, Form, LongField, Section, Stack, Text, Tick, type Values } from '../ui/index.ts';
 import './shield.css';
+import { type Kind, ThresholdFields, thresholdsIn, type Unit } from './Thresholds.tsx';
 import { useRates } from './useRates.ts';
 
 type Sensitivity = Schema<'ShieldSensitivity'>;
 type Change = BodyOf<OperationAt<'patch', '/shield/v2/sensitivity/{ip}'>>;
-
-export const kinds = [
-  ...(['reflection', 'udp', 'syn', 'ack'] as const),
-  ...(['icmp', 'fragments', 'other', 'total'] as const),
-] as const;
-const units = ['pps', 'mbps'] as const;
 
 /** From where on traffic to an address is an attack, and what is done about it. */
 export function Detection() {
@@ -44,17 +39,10 @@ export function Detection() {
 
 /** What was typed; what is empty goes by the product, or the level, again. */
 function changeIn(values: Values): Change {
-  const numberIn = (name: string) => (values[name] === undefined ? null : Number(values[name]));
-  const thresholds = Object.fromEntries(
-    kinds.map((kind) => {
-      const [pps, mbps] = units.map((unit) => numberIn(`thresholds.${kind}.${unit}`));
-      return [kind, pps === null && mbps === null ? null : { pps, mbps }];
-    }),
-  );
   const chosen = (name: string) => (values[name] ?? null) as never;
   return {
     ...{ level: chosen('level'), mode: chosen('mode'), mitigation: chosen('mitigation') },
-    thresholds,
+    thresholds: thresholdsIn(values),
     whitelist: (values.whitelist ?? '').split(/[\s,;]+/).filter((each) => each !== ''),
     synproxy: values.synproxy === 'on',
     blackhole: values.blackhole === 'on',
@@ -63,6 +51,7 @@ function changeIn(values: Values): Change {
 
 function DetectionFields({ now }: { now: Sensitivity }) {
   const { t } = useText();
+  const { inSecond, bitsInSecond } = useRates();
   /** One's own word, or what is so without it. */
   const choices = <Value extends string>(
     name: 'level' | 'mode' | 'mitigation',
@@ -75,6 +64,12 @@ function DetectionFields({ now }: { now: Sensitivity }) {
       defaultValue: isOwn ? now[name] : '',
       choices: [{ value: '', label: usual }, ...choicesOf(field, label)],
     };
+  };
+  const help = (kind: Kind, unit: Unit) => {
+    const { value = null, by = 'level' } = now.limits?.[kind]?.[unit] ?? {};
+    if (value === null) return t('shield.noLimit');
+    const rate = unit === 'pps' ? inSecond(value) : bitsInSecond(value * 1e6);
+    return t(`shield.limitBy_${by}`, { rate });
   };
   return (
     <Stack gap="lg">
@@ -122,11 +117,7 @@ function DetectionFields({ now }: { now: Sensitivity }) {
         <Text size="sm" c="dimmed">
           {t('shield.thresholdsText')} <Usual usual={now.usual} />
         </Text>
-        <div className="thresholds">
-          {kinds.map((kind) => (
-            <Threshold key={kind} kind={kind} now={now} />
-          ))}
-        </div>
+        <ThresholdFields now={now.thresholds} help={help} />
       </Section>
     </Stack>
   );
@@ -139,31 +130,4 @@ function Usual({ usual }: Pick<Sensitivity, 'usual'>) {
   if (usual === null) return null;
   const rate = `${inSecond(usual.pps)}, ${bitsInSecond(usual.mbps * 1e6)}`;
   return t(usual.enough ? 'shield.usually' : 'shield.usuallySoFar', { rate, count: usual.hours });
-}
-
-function Threshold({ kind, now }: { kind: (typeof kinds)[number]; now: Sensitivity }) {
-  const { t } = useText();
-  const { inSecond, bitsInSecond } = useRates();
-  const limit = now.limits?.[kind];
-  const help = (unit: (typeof units)[number]) => {
-    const { value = null, by = 'level' } = limit?.[unit] ?? {};
-    if (value === null) return t('shield.noLimit');
-    const rate = unit === 'pps' ? inSecond(value) : bitsInSecond(value * 1e6);
-    return t(`shield.limitBy_${by}`, { rate });
-  };
-  return (
-    <>
-      <p className="threshold-name">{t(`shield.kind_${kind}`)}</p>
-      {units.map((unit) => (
-        <Field
-          key={unit}
-          name={`thresholds.${kind}.${unit}`}
-          label={t(`shield.unit_${unit}`)}
-          help={help(unit)}
-          required={false}
-          defaultValue={String(now.thresholds[kind]?.[unit] ?? '')}
-        />
-      ))}
-    </>
-  );
 }

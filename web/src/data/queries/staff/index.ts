@@ -9,5 +9,6 @@ export * from './organizations.ts';
 export * from './platform.ts';
 export * from './services.ts';
 export * from './settings.ts';
+export * from './shield.ts';
 export * from './tickets.ts';
 export * from './webhooks.ts';

@@ -1,0 +1,3 @@
+import { staffList } from './read.ts';
+
+export const shieldProducts = staffList('/staff/shield/products', 'products');
