@@ -34,6 +34,7 @@ const known = [
   [/^leaves no\b/, 'never'],
   [/^must be one line without quotes\b/, 'noQuotes'],
   [/^reads like a command\b/, 'command'],
+  [/^must be two numbers with a colon\b/, 'community'],
   [/^must be an (?:integer|amount)\b|^must be a number\b/, 'number'],
   [/^must be (?:a day|a date such)\b/, 'day'],
   [/^must (?:be|lie) in the future$/, 'future'],
