@@ -87,6 +87,76 @@ it('an edge that does not take a rule keeps what it had; the rule says so, staff
   await settled(product);
 });
 
+it('changes that come while the edge is busy are one more writing, and a neighbour’s is not kept waiting for each of them', async () => {
+  const id = await ruleInForce(tenant, dropSsh(tenant.address, { order: 8 }));
+  await settled(product);
+  const sound = replace();
+  let [writings, isBusy] = [0, Promise.resolve()];
+  product.edge.replace = async (policies) => {
+    writings += 1;
+    await isBusy;
+    await sound(policies);
+  };
+  let free = () => {};
+  isBusy = new Promise<void>((resolve) => {
+    free = resolve;
+  });
+  try {
+    for (let order = 20; order < 28; order += 1)
+      expect((await tenant.patch(`${rulesPath}/${id}`, { order })).status).toBe(200);
+    await until(
+      async () => writings,
+      (count) => count > 0,
+    );
+    free();
+    expect(await enforced(tenant, id)).toMatchObject({ order: 27 });
+    await settled(product);
+    // The one that was under way, and one with all that came meanwhile.
+    expect(writings).toBeLessThanOrEqual(2);
+  } finally {
+    product.edge.replace = sound;
+  }
+  await tenant.delete(`${rulesPath}/${id}`);
+  await settled(product);
+});
+
+it('whoever changes rules all the time keeps a neighbour waiting for one writing, and not for all of theirs', async () => {
+  const neighbour = await newTenant(product);
+  const id = await ruleInForce(tenant, dropSsh(tenant.address, { order: 8 }));
+  const sound = replace();
+  const written: string[] = [];
+  product.edge.replace = async (policies) => {
+    written.push(...policies.map(({ destination }) => destination));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await sound(policies);
+  };
+  let [goesOn, order] = [true, 0];
+  const changing = async () => {
+    while (goesOn) {
+      order += 1;
+      await tenant.patch(`${rulesPath}/${id}`, { order });
+    }
+  };
+  const both = [changing(), changing()];
+  try {
+    await until(
+      async () => written.length,
+      (count) => count > 5,
+    );
+    const made = (await neighbour.post(rulesPath, dropSsh(neighbour.address))).body.data.rule_id;
+    const before = written.length;
+    await enforced(neighbour, made);
+    // The one that was under way, and one that was in line.
+    expect(written.indexOf(`${neighbour.address}/32`, before) - before).toBeLessThanOrEqual(3);
+  } finally {
+    goesOn = false;
+    await Promise.all(both);
+    product.edge.replace = sound;
+  }
+  await tenant.delete(`${rulesPath}/${id}`);
+  await settled(product);
+});
+
 it('what an edge has lost is written anew, and what is right is left alone', async () => {
   const id = await ruleInForce(tenant, dropSsh(tenant.address));
   const since = (await enforced(tenant, id)).enforced.since;

@@ -21,7 +21,10 @@ interface Payload {
 export const applyPolicies = job<Payload>(
   'shield.apply',
   async ({ ctx, drivers, payload: { nodeId, addresses } }) => {
-    await inTurnOf(nodeId, () => applyNow(ctx, nodeId, drivers.edge, addresses));
+    // Of many changes in a row the first turn does what the last one wants; the others would keep their neighbours waiting for nothing.
+    const apply = () => applyNow(ctx, nodeId, drivers.edge, addresses, isWaitingAt(nodeId));
+    // Of the changes of an address one is in the node's line, so that who makes many keeps nobody waiting for more than that.
+    await inTurnOf(`${nodeId} ${addresses[0]}`, () => inTurnOf(nodeId, apply));
   },
   { attempts: 3, failed: async () => 'unwanted' },
 );
@@ -38,20 +41,29 @@ const limitersOf = statement<LimiterRow, { ids: number[] }>(
   `select id, packets_per_second, bits_per_second, per, burst from shield_limiters where id = any(:ids::int[])`,
 );
 
-/** The same, in a turn that is taken already. Fails as the edge does, once that is written down. */
+/** Whether an edge has not, as far as is written down, what is wanted of an address. */
+function isWaitingAt(nodeId: number): (row: AddressRow) => boolean {
+  return ({ in_force, in_force_node, generation, error }) =>
+    in_force !== generation || in_force_node !== nodeId || error !== null;
+}
+
+/** The same, in a turn that is taken already, of those that are to be done. Fails as the edge does, once that is written down. */
 export async function applyNow(
   ctx: Context,
   nodeId: number,
   edgeOf: EdgeOf,
   addresses: readonly string[],
+  isToDo: (row: AddressRow) => boolean = () => true,
 ): Promise<void> {
   // The addresses first: what has changed when their rules are read comes with another turn under a newer number.
-  const rows = await ctx.db.many(wantedThere, { nodeId, addresses: [...addresses] });
-  const gone = addresses.filter((address) => rows.every((row) => row.address !== address));
+  const there = await ctx.db.many(wantedThere, { nodeId, addresses: [...addresses] });
+  const gone = addresses.filter((address) => there.every((row) => row.address !== address));
+  const rows = there.filter(isToDo);
+  if (rows.length + gone.length === 0) return;
   try {
     const edge = edgeOf(nodeId);
     const { policies, rules } = await readPolicies(ctx, rows);
-    await edge.replace(policies);
+    if (policies.length > 0) await edge.replace(policies);
     const done = policies.map(({ destination, generation }) => ({
       address: addressOf(prefixFrom(destination)),
       generation,
