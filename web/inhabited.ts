@@ -121,6 +121,7 @@ export async function samplesOf({ customer, staff, demo }: TestProduct): Promise
     '/shield/addresses/$ip': String(rules.body.data.rules[0]?.destination).replace(/\/\d+$/, ''),
     '/shield/rules/$id': String(rules.body.data.rules[0]?.id),
     '/shield/attacks/$id': attack,
+    '/staff/shield-attacks/$id': attack,
     '/staff/tickets/$tid': tid,
     '/staff/unclaimed-mails/$id': '1',
     '/staff/organizations/$id': String(demo.customer.organization_id),

@@ -1,7 +1,9 @@
 /** Staff's pages about running the product in a real browser. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { runningVps } from '../test/orders.ts';
 import { newCustomer } from '../test/people.ts';
 import { settled, sql } from '../test/sql.ts';
+import { inhabitShield } from './inhabitedShield.ts';
 import { hostile, lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
 
 let bed: StaffBed;
@@ -44,6 +46,34 @@ it("sets from where on something is an attack on a product's machines, and takes
   await change('As for all others', '');
   await row.getByText('UDP flood').waitFor({ state: 'detached' });
   expect(await read()).toMatchObject({ mode: null, thresholds: {} });
+  expect(complaints()).toEqual([]);
+});
+
+it('shows attacks on all, with what is done against them, and stops that', async () => {
+  const { product } = bed;
+  await runningVps(product, product.customer, { domain: 'attacked.example.com' });
+  const { ip, attack } = await inhabitShield(product, 'For a test');
+  await sql(
+    product,
+    `update shield_mitigations set released_at = null, because = null where attack_id = $1 and measure = 'limit_sources'`,
+    attack,
+  );
+  const { page, complaints } = await bed.openStaff();
+  await page.goto(`/staff/shield-attacks?address=${ip}`);
+  await page.getByRole('link', { name: 'DNS reflection' }).click();
+  await page.getByText('Drops what is reflected from port 53, 123').waitFor();
+  await page.getByRole('region', { name: 'Countries' }).getByText('Germany').waitFor();
+  await page.getByRole('button', { name: 'Stop it' }).click();
+  const ask = page.getByRole('dialog');
+  await ask.getByText('The organization sees it in its activity.').waitFor();
+  await ask.getByRole('button', { name: 'Stop it' }).click();
+  await page.getByText('It is being stopped.').waitFor();
+  const asked = await sql(
+    product,
+    'select asked_by from shield_mitigations where asked_at is not null and attack_id = $1',
+    attack,
+  );
+  expect(asked).toEqual([{ asked_by: 'staff' }]);
   expect(complaints()).toEqual([]);
 });
 

@@ -64,6 +64,7 @@ const groups = [
       { to: '/staff/nodes', label: 'staff.nodes', operation: 'listNodes' },
       { to: '/staff/address-pools', label: 'staff.pools', operation: 'listAddressPools' },
       { to: '/staff/images', label: 'staff.images', operation: 'listOperatingSystemImages' },
+      { to: '/staff/shield-attacks', label: 'staff.attacks', operation: 'listAttacksAsStaff' },
       { to: '/staff/shield-products', label: 'staff.shieldProducts', operation: 'listShieldProducts' },
       { to: '/staff/jobs', label: 'staff.jobs', operation: 'listFailedJobs' },
       { to: '/staff/mails', label: 'staff.mails', operation: 'listMails' },

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
-import type { Schema } from '../../../client/index.ts';
+import { type ReactNode, useState } from 'react';
+import type { DataOf, OperationAt, Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { useShieldSeen } from '../data/measured.ts';
 import { shieldAttack, shieldTraffic } from '../data/queries/index.ts';
@@ -31,6 +31,7 @@ import { useRates } from './useRates.ts';
 
 type One = Schema<'ShieldAttack'>;
 type Mitigation = One['mitigations'][number];
+type Info = DataOf<OperationAt<'get', '/shield/v2/attacks/{id}'>>['info'];
 
 const tops = ['sip', 'dport', 'sport', 'plen', 'src-asn', 'src-country'] as const;
 
@@ -58,38 +59,45 @@ export function Attack() {
   return (
     <Page title={say(attack)} aside={<State of={isOn ? 'attack_on' : 'attack_over'} />}>
       <ShieldTabs />
-      <Facts attack={attack} />
+      <AttackFacts
+        attack={attack}
+        address={
+          <LinkTo to="/shield/addresses/$ip" params={{ ip: plainOf(attack.dest) }}>
+            {plainOf(attack.dest)}
+          </LinkTo>
+        }
+      />
       <Course attack={attack} />
       <Done attack={attack} />
-      <Section title={t('shield.tops')}>
-        <Text size="sm" c="dimmed">
-          {t('shield.topsText')}
-        </Text>
-        <SimpleGrid cols={{ base: 1, xs: 2, lg: 3 }}>
-          {tops.map((name) => (
-            <TopList
-              key={name}
-              title={t(`shield.top_${name.replace('-', '_') as 'sip'}`)}
-              tops={info[name]}
-            />
-          ))}
-        </SimpleGrid>
-      </Section>
+      <AttackTops info={info} />
     </Page>
   );
 }
 
-function Facts({ attack }: { attack: One }) {
+export function AttackTops({ info }: { info: Info }) {
+  const { t } = useText();
+  return (
+    <Section title={t('shield.tops')}>
+      <Text size="sm" c="dimmed">
+        {t('shield.topsText')}
+      </Text>
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: 3 }}>
+        {tops.map((name) => (
+          <TopList key={name} title={t(`shield.top_${name.replace('-', '_') as 'sip'}`)} tops={info[name]} />
+        ))}
+      </SimpleGrid>
+    </Section>
+  );
+}
+
+/** `address`: where it leads to. */
+export function AttackFacts({ attack, address }: { attack: One; address: ReactNode }) {
   const { t, language } = useText();
   const { inSecond, bitsInSecond, packets } = useRates();
   return (
     <Section title={t('shield.aboutAttack')}>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-        <Fact name={t('services.address')}>
-          <LinkTo to="/shield/addresses/$ip" params={{ ip: plainOf(attack.dest) }}>
-            {plainOf(attack.dest)}
-          </LinkTo>
-        </Fact>
+        <Fact name={t('services.address')}>{address}</Fact>
         <Fact name={t('shield.began')}>{moment(String(attack.started_at), language)}</Fact>
         <Fact name={t('shield.ended')}>
           {attack.ended_at === '' ? t('status.attack_on') : moment(attack.ended_at, language)}
@@ -150,30 +158,36 @@ function Done({ attack }: { attack: One }) {
           </LinkTo>
         </Text>
       ) : (
-        <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }}>
-          {attack.mitigations.map((mitigation) => (
-            <li key={mitigation.id}>
-              <OneMeasure mitigation={mitigation} />
-            </li>
-          ))}
-        </Stack>
+        <Measures of={attack.mitigations} release={(each, name) => <Release id={each.id} name={name} />} />
       )}
     </Section>
   );
 }
 
-function OneMeasure({ mitigation }: { mitigation: Mitigation }) {
+interface MeasuresProps {
+  of: readonly Mitigation[];
+  /** By what one that stands is released. */
+  release: (mitigation: Mitigation, name: string) => ReactNode;
+}
+
+/** What was done, in order: why, what it has dropped, and how it stands. */
+export function Measures({ of, release }: MeasuresProps) {
+  return (
+    <Stack component="ol" gap="md" p={0} m={0} style={{ listStyle: 'none' }}>
+      {of.map((mitigation) => (
+        <li key={mitigation.id}>
+          <OneMeasure mitigation={mitigation} release={release} />
+        </li>
+      ))}
+    </Stack>
+  );
+}
+
+function OneMeasure({ mitigation, release }: { mitigation: Mitigation } & Pick<MeasuresProps, 'release'>) {
   const { t, language } = useText();
-  const queries = useQueryClient();
-  const mayManage = useMayManage();
   const { packets, inSecond } = useRates();
-  const [isAsked, setAsked] = useState(false);
-  const { id, measure, ports, why, started_at, in_force, counters, error, releasing } = mitigation;
+  const { measure, ports, why, started_at, in_force, counters, error, releasing } = mitigation;
   const { released_at, because, by } = mitigation;
-  const release = useMutation({
-    mutationFn: () => client.post('/shield/v2/mitigations/{id}/release', { path: { id } }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['shield'] }),
-  });
   const name = t(`shield.measure_${measure}`, { ports: ports.join(', '), count: ports.length });
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -205,20 +219,35 @@ function OneMeasure({ mitigation }: { mitigation: Mitigation }) {
           <Text size="sm">{t('shield.releasing')}</Text>
         ) : (
           <>
-            <State of={in_force ? 'in_force' : 'coming'} />{' '}
-            <ActionButton
-              size="xs"
-              variant="default"
-              action={mayManage}
-              loading={release.isPending}
-              onAct={() => setAsked(true)}
-            >
-              {t('shield.release')}
-            </ActionButton>
+            <State of={in_force ? 'in_force' : 'coming'} /> {release(mitigation, name)}
           </>
         )}
-        <Refusal error={release.error} />
       </div>
+    </SimpleGrid>
+  );
+}
+
+function Release({ id, name }: { id: number; name: string }) {
+  const { t } = useText();
+  const queries = useQueryClient();
+  const mayManage = useMayManage();
+  const [isAsked, setAsked] = useState(false);
+  const release = useMutation({
+    mutationFn: () => client.post('/shield/v2/mitigations/{id}/release', { path: { id } }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['shield'] }),
+  });
+  return (
+    <>
+      <ActionButton
+        size="xs"
+        variant="default"
+        action={mayManage}
+        loading={release.isPending}
+        onAct={() => setAsked(true)}
+      >
+        {t('shield.release')}
+      </ActionButton>
+      <Refusal error={release.error} />
       <Confirm
         isOpen={isAsked}
         title={t('shield.releaseAsk', { name })}
@@ -230,6 +259,6 @@ function OneMeasure({ mitigation }: { mitigation: Mitigation }) {
           release.mutate();
         }}
       />
-    </SimpleGrid>
+    </>
   );
 }
