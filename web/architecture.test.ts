@@ -48,6 +48,7 @@ it('has rooms that take from each other only what is made for it', () => {
   const parts = [
     'services/columns.tsx',
     'vps/Machine.tsx',
+    'shield/staff/Blackholes.tsx',
     'vps/Plot.tsx',
     'vps/Power.tsx',
     'billing/useInvoiceName.ts',

@@ -34,8 +34,6 @@ const without: Readonly<Record<string, string>> = {
       'addShieldPrefix',
       'getShieldPrefix',
       'removeShieldPrefix',
-      'getShieldOrganization',
-      'updateShieldOrganization',
     ],
   ]),
 };

@@ -20,6 +20,7 @@ import {
   ticketQueue,
   users,
 } from '../../data/queries/staff/index.ts';
+import { Blackholes } from '../../shield/staff/Blackholes.tsx';
 import { useText } from '../../text/index.ts';
 import {
   Act,
@@ -128,6 +129,7 @@ function Acts({ of: { id, status } }: { of: Organization }) {
   const path = { id };
   return (
     <Group gap="xs">
+      <Blackholes organization={id} />
       <Act
         operation="correctOrganization"
         fields={correctOrganization}
