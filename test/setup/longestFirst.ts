@@ -59,6 +59,7 @@ const seconds: Record<string, number> = {
   'test/access.test.ts': 22,
   'web/brand.test.ts': 22,
   'src/drivers/edge/nftables/synproxy.machine.test.ts': 22,
+  'src/shield/edges/bird.machine.test.ts': 37,
   'src/shield/packets.machine.test.ts': 30,
   'src/fleet/troubles.test.ts': 21,
   'test/backupUnderLoad.test.ts': 21,
