@@ -172,8 +172,8 @@ const questions: Record<string, Find> = {
       all.sort((one, other) => one.nth - other.nth);
       for (const [index, { nth, at }] of all.entries()) {
         if (nth !== index + 1) wrong.push(`${prefix}${nth} is the ${index + 1}th`);
-        if (index > 0 && at < (all[index - 1]?.at ?? ''))
-          wrong.push(`${prefix}${nth} is older than the one before`);
+        const before = all[index - 1]?.at ?? '';
+        if (at < before) wrong.push(`${prefix}${nth} of ${at} is older than the one before, of ${before}`);
       }
     }
     return wrong.slice(0, 5);

@@ -351,8 +351,8 @@ export class Customer {
     const verb = had.isOff ? 'start' : this.chance.of('stop', 'restart', 'snapshots');
     const body = verb === 'snapshots' ? { name: `s${this.chance.whole(1, 99_999)}` } : {};
     const answer = await this.client.post(`/dashboard/service/${had.id}/vps/${verb}`, body);
-    // Whoever has not looked does so with one that has ended, is suspended, or is not there yet.
-    const mayBe = ['conflict', 'action_not_allowed'];
+    // Whoever has not looked does so with one that has ended, is suspended, is not there yet, or at something else.
+    const mayBe = ['conflict', 'action_not_allowed', 'locked'];
     if (!this.world.diary.took(`machine ${verb}`, answer, mayBe)) return;
     if (verb === 'stop' || verb === 'start') had.isOff = verb === 'stop';
   }
