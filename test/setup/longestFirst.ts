@@ -61,6 +61,7 @@ const seconds: Record<string, number> = {
   'src/drivers/edge/nftables/synproxy.machine.test.ts': 22,
   'src/shield/edges/bird.machine.test.ts': 37,
   'src/shield/packets.machine.test.ts': 30,
+  'src/shield/attacks/nine.machine.test.ts': 28,
   'src/fleet/troubles.test.ts': 21,
   'test/backupUnderLoad.test.ts': 21,
   'web/staffMoney.test.ts': 21,
