@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { measureActions } from './actions.ts';
 import { measureActivity } from './activity.ts';
+import { measureAttacks } from './attacks.ts';
 import { measureCheckout } from './checkout.ts';
 import { measureDashboard } from './dashboard.ts';
 import { measureDocuments } from './documents.ts';
@@ -71,7 +72,7 @@ try {
   );
   if (['start', 'ssh'].some(wanted)) await machines();
   if (wanted('flows')) await flows();
-  if (process.env.INNKEEPER_BENCH_NETWORK === 'own')
+  if (process.env.INNKEEPER_BENCH_NETWORK === 'own') {
     await take('edge', () =>
       measureEdge(
         quick
@@ -79,6 +80,8 @@ try {
           : { rounds: roundsOr(15), seconds: 0.5, destinations: 10_000 },
       ),
     );
+    await take('attacks', () => measureAttacks(quick ? { rounds: 1, rules: 15 } : { rounds: 3, rules: 60 }));
+  }
   await take('actions', () =>
     measureActions(
       quick

@@ -22,6 +22,8 @@ const benchPackages: WantedPackage[] = [
   { package: 'postgresql-contrib', why: 'pgbench, the same SQL without us' },
   { package: 'iproute2', why: 'a network of its own for the bench' },
   { package: 'nftables', why: 'the packet filter of Shield' },
+  { package: 'gobgpd', why: 'tells routers in front by BGP' },
+  { package: 'bird2', why: 'a router that is told' },
   { package: 'openssh-client', why: 'signing in to machines' },
   { package: 'chromium-headless-shell', why: 'the dashboard in a real browser' },
   ...hostPackages.filter((each) => each.use !== 'debian-12'),
