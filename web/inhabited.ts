@@ -107,6 +107,7 @@ export async function samplesOf({ customer, staff, demo }: TestProduct): Promise
   const tid = await first(customer, '/dashboard/tickets', 'tickets', 'tid');
   const attack = await first(customer, '/shield/v2/attacks', 'attacks', 'attack_id');
   const rules = await customer.get('/shield/v2/rules');
+  const routers = await staff.get('/staff/shield/edges?kind=routers');
   return {
     '/services/$id': service,
     '/console/$id': service,
@@ -122,6 +123,7 @@ export async function samplesOf({ customer, staff, demo }: TestProduct): Promise
     '/shield/rules/$id': String(rules.body.data.rules[0]?.id),
     '/shield/attacks/$id': attack,
     '/staff/shield-attacks/$id': attack,
+    '/staff/shield-edges/$id': String(routers.body.data.edges[0]?.id),
     '/staff/tickets/$tid': tid,
     '/staff/unclaimed-mails/$id': '1',
     '/staff/organizations/$id': String(demo.customer.organization_id),

@@ -51,6 +51,7 @@ export async function inhabitShield(product: TestProduct, words: string): Promis
   await made('/rules/presets', { destination: ip, preset: 'block-rdp', note: words });
   await traffic(product, ip);
   await attacks(product, ip);
+  await inhabitRouters(product, ip);
   await settled(product);
   return { ip, rule: String(ids[0]), attack: String(attackId) };
 }
@@ -106,4 +107,53 @@ async function attacks(product: TestProduct, ip: string): Promise<void> {
     attackId,
     why,
   );
+}
+
+/** Routers in front, of which one is not reached, with what they are told of the first address of a customer; answers their edge. */
+export async function inhabitRouters(product: TestProduct, ip: string): Promise<string> {
+  const now = product.clock.now();
+  const takes = (announced: number) =>
+    (['flow', 'blackhole'] as const).map((kind) => ({ kind, family: 4, announced }));
+  const peers = [
+    { address: '192.0.2.254', asn: 64_500, state: 'established', refusals: 0, takes: takes(3) },
+    {
+      address: '2001:db8:ffff:ffff:ffff:ffff:ffff:fffe',
+      asn: 4_200_000_000,
+      state: 'connecting',
+      refusals: 12,
+      takes: [],
+    },
+  ];
+  const [edge] = await sql<{ id: string }>(
+    product,
+    `insert into shield_edges (node_id, kind, name, engine, capabilities, served, created_at, seen_at, peers, peers_down_since, routes)
+     select min(id), 'routers', min(name) || ' routers', 'bgp', '{}', true, $1, $1, $2, $1, 4 from nodes
+     on conflict (node_id, (kind = 'routers')) do update set served = true returning id::text`,
+    ...[now, JSON.stringify(peers)],
+  );
+  const id = edge?.id ?? '';
+  await sql(
+    product,
+    `insert into shield_prefixes (edge_id, network, created_at) select $1, network, $2 from address_pools limit 1 on conflict do nothing`,
+    ...[id, now],
+  );
+  await sql(
+    product,
+    `insert into shield_announcements (edge_id, address, organization_id, service_id, generation, measure, held, held_since, routes, error, updated_at)
+     select $1, address, organization_id, service_id, 1, '{"kind": "blackhole"}', null, null, 0, $3, $2 from addresses where address = $4
+     on conflict do nothing`,
+    ...[id, now, 'gobgpd at unix:/run/innkeeper-bgp/api.sock: no more than 1000 routes', ip],
+  );
+  const left = [
+    { rule: 1_873_920_411, why: 'rule 1873920411: FlowSpec does not look at the TTL' },
+    { rule: null, why: 'it comes after rule 1873920411' },
+  ];
+  await sql(
+    product,
+    `insert into shield_announced_rules (edge_id, address, organization_id, generation, routes, left_out, updated_at)
+     select $1, address, organization_id, 1, 1, $3, $2 from addresses where address = $4
+     on conflict do nothing`,
+    ...[id, now, JSON.stringify(left), ip],
+  );
+  return id;
 }

@@ -3,12 +3,13 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { runningVps } from '../test/orders.ts';
 import { newCustomer } from '../test/people.ts';
 import { settled, sql } from '../test/sql.ts';
-import { inhabitShield } from './inhabitedShield.ts';
+import { inhabitRouters, inhabitShield } from './inhabitedShield.ts';
 import { hostile, lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
 
 let bed: StaffBed;
 beforeAll(async () => {
-  bed = await openStaffBed();
+  // Nothing filters: who watches over an edge would end within a second what a test writes down as done against an attack.
+  bed = await openStaffBed({ env: { EDGE: 'none' } });
   await newCustomer(bed.product);
 });
 afterEach(() => bed.closeWindows());
@@ -75,6 +76,95 @@ it('shows attacks on all, with what is done against them, and stops that', async
   );
   expect(asked).toEqual([{ asked_by: 'staff' }]);
   expect(complaints()).toEqual([]);
+});
+
+it('shows how edges are and what they are told, and has routers told of networks of ours alone', async () => {
+  const { product } = bed;
+  await runningVps(product, product.customer, { domain: 'fronted.example.com' });
+  const { ips } = (await product.customer.get('/shield/v2/ips')).body.data;
+  await inhabitRouters(product, String(ips[0].address).replace(/\/\d+$/, ''));
+  const { page, complaints } = await bed.openStaff();
+  const [dialog, main] = [page.getByRole('dialog'), page.getByRole('main')];
+  await page.goto('/staff/shield-edges');
+  const routers = page.getByRole('row', { name: /routers/ });
+  await routers.getByText('A router has not been reached since').waitFor();
+  const node = page.getByRole('row', { name: /In a node/ });
+  await node.getByText('Nothing filters there.').waitFor();
+  const can = ['rules', 'trials', 'one that came later'];
+  await sql(product, `update shield_edges set reason = null, capabilities = $1 where kind = 'node'`, can);
+  await page.reload();
+  await node.getByText('Tries rules out, and takes them back by itself · one that came later').waitFor();
+  await routers.getByRole('link').click();
+  await page
+    .getByRole('row', { name: /192\.0\.2\.254/ })
+    .getByText('FlowSpec, IPv4: 3 told')
+    .waitFor();
+  await page
+    .getByRole('row', { name: /no more than 1000 routes/ })
+    .getByText('Not in force')
+    .waitFor();
+  await main.getByText('FlowSpec does not look at the TTL').waitFor();
+  await page.getByRole('link', { name: 'It may be told of 1 network' }).click();
+  const add = async (network: string) => {
+    await dialog.getByLabel('Network').fill(network);
+    await dialog.getByRole('button', { name: 'Add prefix' }).click();
+  };
+  const listed = async () =>
+    (await product.staff.get('/staff/shield/prefixes')).body.data.prefixes.map(
+      (prefix: { network: string }) => prefix.network,
+    );
+  const [first] = await listed();
+  await page.getByRole('button', { name: 'Add prefix' }).click();
+  await add('192.0.2.1/24');
+  await dialog.getByText('This is no network: it has bits beyond its length.').waitFor();
+  await add('192.88.99.0/24');
+  await dialog.getByText('None of your address pools has addresses there.').waitFor();
+  await add(first);
+  await dialog.getByText('These routers may be told of this network already').waitFor();
+  expect(await listed()).toEqual([first]);
+  const { address_pools: pools } = (await product.staff.get('/staff/address-pools')).body.data;
+  const network = `${pools.find((pool: { network: string }) => pool.network.includes('.')).gateway}/32`;
+  await add(network);
+  const row = page.getByRole('row').filter({ hasText: network });
+  await row.waitFor();
+  expect(await listed()).toEqual([first, network]);
+  await row.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByLabel(`Type ${network}`).fill(network);
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await row.waitFor({ state: 'detached' });
+  expect(await listed()).toEqual([first]);
+  expect(complaints().filter((line) => !/status of 4(00|09|22)/.test(line))).toEqual([]);
+});
+
+it('says what routers may bear, and refuses what is too much at its field', async () => {
+  const { product } = bed;
+  const { edges } = (await product.staff.get('/staff/shield/edges?kind=routers')).body.data;
+  const read = async () => (await product.staff.get(`/staff/shield/edges/${edges[0].id}`)).body.data.edge;
+  const { page } = await bed.openStaff();
+  const dialog = page.getByRole('dialog');
+  const save = () => dialog.getByRole('button', { name: 'Change' }).click();
+  await page.goto(`/staff/shield-edges/${edges[0].id}`);
+  await page.getByRole('button', { name: 'Change' }).click();
+  await dialog.getByLabel('Of them for rules').fill('900');
+  await save();
+  await dialog.getByText('Half of all routes at most: attacks need the rest.').waitFor();
+  await dialog.getByLabel('Of them for rules').fill('400');
+  await dialog.getByLabel('Communities').fill('64500:666 70000:1');
+  await save();
+  await dialog.getByText('has a number above 65535').waitFor();
+  expect((await read()).routers).toMatchObject({ rule_routes: 0, communities: [] });
+  await dialog.getByLabel('Communities').fill('64500:666 64500:667');
+  await dialog.getByLabel('Blackholes').check();
+  await save();
+  await page.getByText('64500:666, 64500:667').waitFor();
+  expect((await read()).routers).toMatchObject({
+    ...{ rule_routes: 400, blackholes: true, communities: ['64500:666', '64500:667'], next_hop4: null },
+  });
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByLabel(/^To confirm/).fill(edges[0].name);
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByText('Something is still told to this edge').waitFor();
+  expect((await read()).id).toBe(edges[0].id);
 });
 
 it('keeps lists as rows, with what is wrong at the row that it is in', async () => {
@@ -151,6 +241,7 @@ it('breaks no rule of WCAG 2.2 AA, needs no moving sideways, and runs nothing th
   const [mail] = await sql<{ id: string }>(bed.product, 'select id::text from mails limit 1');
   const { body } = await bed.product.staff.get('/staff/address-pools');
   const pool = body.data.address_pools[0];
+  const { edges } = (await bed.product.staff.get('/staff/shield/edges')).body.data;
   const pages = [
     ...[
       'nodes',
@@ -162,6 +253,8 @@ it('breaks no rule of WCAG 2.2 AA, needs no moving sideways, and runs nothing th
       `mails/${mail?.id}`,
       'audit',
     ],
+    ...edges.map(({ id }: { id: number }) => `shield-edges/${id}`),
+    ...['shield-edges', 'shield-prefixes'],
     ...['webhook-deliveries', 'people', 'keys', 'settings'],
   ];
   expect(

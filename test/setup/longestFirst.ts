@@ -62,6 +62,7 @@ const seconds: Record<string, number> = {
   'src/shield/edges/bird.machine.test.ts': 37,
   'src/shield/packets.machine.test.ts': 30,
   'src/shield/attacks/nine.machine.test.ts': 28,
+  'web/shield.test.ts': 21,
   'src/fleet/troubles.test.ts': 21,
   'test/backupUnderLoad.test.ts': 21,
   'web/staffMoney.test.ts': 21,

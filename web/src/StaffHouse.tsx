@@ -65,6 +65,8 @@ const groups = [
       { to: '/staff/address-pools', label: 'staff.pools', operation: 'listAddressPools' },
       { to: '/staff/images', label: 'staff.images', operation: 'listOperatingSystemImages' },
       { to: '/staff/shield-attacks', label: 'staff.attacks', operation: 'listAttacksAsStaff' },
+      { to: '/staff/shield-edges', label: 'staff.shieldEdges', operation: 'listShieldEdges' },
+      { to: '/staff/shield-prefixes', label: 'staff.shieldPrefixes', operation: 'listShieldPrefixes' },
       { to: '/staff/shield-products', label: 'staff.shieldProducts', operation: 'listShieldProducts' },
       { to: '/staff/jobs', label: 'staff.jobs', operation: 'listFailedJobs' },
       { to: '/staff/mails', label: 'staff.mails', operation: 'listMails' },

@@ -181,7 +181,7 @@ function checkKind({ kind }: EdgeRow, change: EdgeChange): void {
 function checkCommunities(texts: readonly string[]): void {
   for (const [nth, text] of texts.entries()) {
     if (text.split(':').some((each) => Number(each) > 65_535))
-      throw invalid(`communities.${nth}`, 'has a number above 65535');
+      throw invalid(`communities[${nth}]`, 'has a number above 65535');
   }
 }
 
