@@ -92,7 +92,8 @@ describe('an attack that is more than what filters here is to bear', () => {
     const [, atRouters] = (await newestAttack(tenant)).mitigations;
     expect(atRouters).toMatchObject({ by: 'routers', in_force: true, error: null, kind: 'reflection' });
     expect(atRouters.why).toMatchObject({ limit: { pps: 400, mbps: 1_000 } });
-    expect(atRouters.why.arrived.pps).toBeGreaterThan(900);
+    // A second of here lasts longer where much else runs.
+    expect(atRouters.why.arrived.pps).toBeGreaterThan(400);
     // Nobody sees it here for minutes: that is no end.
     await behindRouters(60, [ntp, 1_500]);
     expect((await newestAttack(tenant)).ended_at).toBe('');
