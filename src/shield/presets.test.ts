@@ -161,6 +161,23 @@ describe('a preset', () => {
     }
   });
 
+  it('is made from the whole of a list of addresses, of which staff sees the day', async () => {
+    const { presets } = (await tenant.get(presetsPath)).body.data;
+    const { address_lists: lists } = (await product.staff.get('/staff/shield/address-lists')).body.data;
+    // The lists of the others are of ports.
+    const made = presets.filter(({ name }: { name: string }) => /^allow-(cf|common)/.test(name));
+    expect(lists.flatMap((list: { presets: string[] }) => list.presets).toSorted()).toEqual(
+      made.map(({ name }: { name: string }) => name).toSorted(),
+    );
+    for (const { presets: names, dated, source, prefixes } of lists)
+      for (const preset of made.filter(({ name }: { name: string }) => names.includes(name))) {
+        expect([preset.dated, preset.sources]).toEqual([dated, source]);
+        // One rule lets each of them in, and one drops the rest.
+        expect(preset.rules).toEqual({ ipv4: prefixes.ipv4 + 1, ipv6: prefixes.ipv6 + 1 });
+      }
+    expect((await tenant.get('/staff/shield/address-lists')).status).toBe(403);
+  });
+
   it.each(Object.keys(cases))('%s does to packets what it says, in both families', async (name) => {
     const { four, six: inSix, takesIps } = cases[name] ?? { four: [], six: [], takesIps: false };
     for (const [address, wanted, ips] of [

@@ -109,6 +109,21 @@ export const staffExamples = {
   addShieldPrefix: { body: { edge_id: edgeId, network: '203.0.113.0/24' }, data: { prefix } },
   getShieldPrefix: { params: { id: 1 }, data: { prefix } },
   removeShieldPrefix: { params: { id: 1 }, data: {} },
+  listShieldAddressLists: {
+    data: {
+      address_lists: [
+        {
+          ...{
+            name: 'cloudflare',
+            title: 'Cloudflare',
+            dated: '2023-09-28',
+            source: 'https://www.cloudflare.com/ips/',
+          },
+          ...{ prefixes: { ipv4: 15, ipv6: 7 }, presets: ['allow-cf-web'] },
+        },
+      ],
+    },
+  },
   listAttacksAsStaff: { query: { going: false }, data: { attacks: [attackOfStaff], ...onlyPage(1) } },
   getAttackAsStaff: {
     params: { id: attackId },

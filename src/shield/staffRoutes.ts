@@ -1,5 +1,6 @@
 import { answer, IdParams, Nothing, routes } from '../platform/http/index.ts';
 import { listAttacksAsStaff, readAttackAsStaff, releaseMitigationAsStaff } from './byStaff/attacks.ts';
+import { listAddressLists } from './byStaff/lists.ts';
 import {
   changeShieldOrganization,
   lockShieldOrganization,
@@ -199,6 +200,18 @@ export const shieldStaffRoutes = routes('/staff/shield', group, (route) => {
       lock: (tx, req) => lockPrefix(tx, req.params.id),
     },
     (ctx, req) => removePrefix(ctx, req.params.id),
+  );
+  route.get(
+    '/address-lists',
+    {
+      ...shield,
+      operation: 'listShieldAddressLists',
+      summary: 'List address lists',
+      description:
+        'Lists of addresses that come with this version, such as Cloudflare’s: of which day they are, and which presets are made from them.',
+      data: S.AddressLists,
+    },
+    () => listAddressLists(),
   );
   route.get(
     '/attacks',

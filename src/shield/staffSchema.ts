@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   Choice,
+  Day,
   Id,
   ListQuery,
   line,
@@ -278,3 +279,20 @@ export const OrganizationChange = named(
   'ShieldOrganizationChange',
   Strict({ blackholes: Type.Optional(Blackholes) }),
 );
+
+const AddressList = named(
+  'ShieldAddressList',
+  Type.Object({
+    name: Type.String({ examples: ['cloudflare'] }),
+    title: Type.String(),
+    dated: {
+      ...Day,
+      description: 'The day on which whoever publishes it last changed it, or on which it was compared',
+    },
+    source: Type.String({ description: 'Where it is from' }),
+    prefixes: Type.Object({ ipv4: Type.Integer(), ipv6: Type.Integer() }, { description: 'How many it has' }),
+    presets: Type.Array(Type.String(), { description: 'The presets that are made from it' }),
+  }),
+  'Addresses of others that come with this version',
+);
+export const AddressLists = Type.Object({ address_lists: Type.Array(AddressList) });

@@ -201,7 +201,13 @@ export const story = [
   ...['listOperatingSystemImages', 'addOperatingSystemImage', 'getOperatingSystemImage'],
   ...['changeOperatingSystemImage', 'prepareOperatingSystemImage', 'removeOperatingSystemImage'],
   ...['listShieldProducts', 'getShieldProduct', 'updateShieldProduct', 'listShieldEdges', 'getShieldEdge'],
-  ...['listShieldPrefixes', 'listAttacksAsStaff', 'getShieldOrganization', 'updateShieldOrganization'],
+  ...[
+    'listShieldPrefixes',
+    'listShieldAddressLists',
+    'listAttacksAsStaff',
+    'getShieldOrganization',
+    'updateShieldOrganization',
+  ],
   'terminateService',
 ];
 

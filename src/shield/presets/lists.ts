@@ -1,5 +1,7 @@
-/** Networks and ports of others, as they said at a day. What changes is changed here, with its day. */
-interface AddressList {
+/** Networks of others, as they said at a day. What changes is changed here, with its day. */
+export interface AddressList {
+  name: string;
+  title: string;
   /** When whoever publishes it last changed it, where they say so; else of when what it was compared with is. */
   dated: string;
   source: string;
@@ -8,6 +10,8 @@ interface AddressList {
 
 /** From which Cloudflare connects to the servers behind it. The day is theirs. */
 export const cloudflare: AddressList = {
+  name: 'cloudflare',
+  title: 'Cloudflare',
   dated: '2023-09-28',
   source: 'https://www.cloudflare.com/ips/',
   networks: [
@@ -21,6 +25,8 @@ export const cloudflare: AddressList = {
 
 /** Resolvers that answer everybody: Cloudflare's, Google's, Quad9's and OpenDNS'. */
 export const resolvers: AddressList = {
+  name: 'resolvers',
+  title: 'Common DNS resolvers',
   dated: '2026-07-05',
   source:
     'https://one.one.one.one/dns/, https://developers.google.com/speed/public-dns, https://quad9.net, https://www.opendns.com',
@@ -32,3 +38,11 @@ export const resolvers: AddressList = {
     ...['2620:119:53::53/128'],
   ],
 };
+
+/** All of them. */
+export const addressLists: readonly AddressList[] = [cloudflare, resolvers];
+
+/** Its networks of a family. */
+export function ofFamily({ networks }: AddressList, family: 4 | 6): string[] {
+  return networks.filter((network) => network.includes(':') === (family === 6));
+}

@@ -1,5 +1,6 @@
 import { reflectors } from '../../drivers/edge/index.ts';
 import type { OtherMatch, PortMatch, RuleWords } from '../rules/match.ts';
+import type { AddressList } from './lists.ts';
 
 /** A rule of a preset; the destination is whoever's it is made for. */
 export type PresetRule = Omit<RuleWords, 'destination' | 'note' | 'rate_limiter_id' | 'expires_at'>;
@@ -14,6 +15,8 @@ export interface Preset {
   ports: ((family: 4 | 6) => readonly number[]) | null;
   /** The day of the list of addresses or ports that it is made from; null without a list. */
   dated: string | null;
+  /** The addresses that it is made from; absent where there are none. */
+  list?: AddressList;
   /** Where its list, or what it says of a protocol, is from. */
   sources: string | null;
   rules(family: 4 | 6, ips: readonly string[], ports: readonly number[]): PresetRule[];

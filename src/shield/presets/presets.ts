@@ -1,5 +1,5 @@
 import { games } from './games.ts';
-import { cloudflare, resolvers } from './lists.ts';
+import { cloudflare, ofFamily, resolvers } from './lists.ts';
 import {
   denyAt,
   malformed,
@@ -18,10 +18,6 @@ function rule(action: 'permit' | 'deny', protocol: 6 | 17, parts: RuleParts): Pr
   return { action, protocol, order: action === 'permit' ? permitAt : denyAt, ...nothing, ...parts };
 }
 
-function ofFamily(networks: readonly string[], family: 4 | 6): string[] {
-  return networks.filter((network) => network.includes(':') === (family === 6));
-}
-
 /** All of them, by the name that requests use. */
 export const presets: readonly Preset[] = [
   {
@@ -31,10 +27,11 @@ export const presets: readonly Preset[] = [
       'Lets Cloudflare and the addresses in `ips` reach TCP ports 80 and 443, and drops what others send there.',
     ips: 'May reach both ports as well',
     ports: null,
+    list: cloudflare,
     dated: cloudflare.dated,
     sources: cloudflare.source,
     rules: (family, ips) => [
-      ...[...ofFamily(cloudflare.networks, family), ...ips].map((source) =>
+      ...[...ofFamily(cloudflare, family), ...ips].map((source) =>
         rule('permit', tcp, { source, destination_port: ports(80, 443) }),
       ),
       rule('deny', tcp, { destination_port: ports(80, 443) }),
@@ -47,10 +44,11 @@ export const presets: readonly Preset[] = [
       'Lets answers of Cloudflare’s, Google’s, Quad9’s and OpenDNS’ resolvers and of those in `ips` in, and drops all other UDP from port 53, by which DNS is misused to flood.',
     ips: 'Resolvers of your own',
     ports: null,
+    list: resolvers,
     dated: resolvers.dated,
     sources: resolvers.source,
     rules: (family, ips) => [
-      ...[...ofFamily(resolvers.networks, family), ...ips].map((source) =>
+      ...[...ofFamily(resolvers, family), ...ips].map((source) =>
         rule('permit', udp, { source, source_port: ports(53) }),
       ),
       rule('deny', udp, { source_port: ports(53) }),
