@@ -244,7 +244,16 @@ describe('clients that were written for this API', () => {
     expect(Object.keys(attack).toSorted()).toEqual(
       [
         ...['attack_id', 'dest', 'status', 'start_time', 'event_time', 'duration', 'mbps', 'pps', 'volume'],
-        ...['description', 'kind', 'counters', 'mitigations', 'started_at', 'updated_at', 'ended_at'],
+        ...[
+          'description',
+          'kind',
+          'service_id',
+          'counters',
+          'mitigations',
+          'started_at',
+          'updated_at',
+          'ended_at',
+        ],
       ].toSorted(),
     );
     expect(Object.values(attack)).not.toContain(null);
