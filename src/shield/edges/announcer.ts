@@ -24,26 +24,26 @@ const wantedAt = statement<Row, { edgeId: number }>(
   `select host(address) as address, generation, measure, held, error from shield_announcements
    where edge_id = :edgeId order by address`,
 );
-const setState = statement<
-  never,
-  {
-    edgeId: number;
-    address: string;
-    generation: number;
-    held: number | null;
-    error: string | null;
-    now: Date;
-  }
->(
+interface Noted {
+  addresses: string[];
+  generations: number[];
+  errors: (string | null)[];
+  helds: (number | null)[];
+}
+
+const setStates = statement<never, Noted & { edgeId: number; now: Date }>(
   'shield.setAnnounced',
-  `update shield_announcements set error = :error, held = :held,
-     held_since = case when :held::bigint is null then null when held is null then :now::timestamptz else held_since end
-   where edge_id = :edgeId and address = :address::inet and generation = :generation
-     and (held is distinct from :held::bigint or error is distinct from :error::text)`,
+  `update shield_announcements n set error = s.error, held = s.held,
+     held_since = case when s.held is null then null when n.held is null then :now::timestamptz else n.held_since end
+   from unnest(:addresses::inet[], :generations::bigint[], :helds::bigint[], :errors::text[])
+     as s (address, generation, held, error)
+   where n.edge_id = :edgeId and n.address = s.address and n.generation = s.generation
+     and (n.held is distinct from s.held or n.error is distinct from s.error)`,
 );
-const drop = statement<never, { edgeId: number; address: string; generation: number }>(
-  'shield.dropAnnouncement',
-  'delete from shield_announcements where edge_id = :edgeId and address = :address::inet and generation = :generation',
+const drop = statement<never, { edgeId: number; addresses: string[]; generations: number[] }>(
+  'shield.dropAnnounced',
+  `delete from shield_announcements n using unnest(:addresses::inet[], :generations::bigint[]) as s (address, generation)
+   where n.edge_id = :edgeId and n.address = s.address and n.generation = s.generation`,
 );
 const overtake = statement<never, { edgeId: number; address: string; generation: number; held: number }>(
   'shield.overtakeAnnouncement',
@@ -142,8 +142,9 @@ interface State {
 async function tell(routers: BgpRouters, memory: Memory): Promise<Map<string, State>> {
   const { row, rows } = memory;
   if (row === null) return new Map();
-  const edge = routers.within(boundsOf(row));
-  const within = JSON.stringify(boundsOf(row));
+  const bounds = boundsOf(row);
+  const edge = routers.within(bounds);
+  const within = JSON.stringify(bounds);
   if (within !== memory.within) await edge.keepWithin();
   memory.within = within;
   const held = await edge.list();
@@ -198,19 +199,33 @@ async function recordAll(
   states: ReadonlyMap<string, State>,
   peers: readonly BgpPeer[] | null,
 ): Promise<void> {
-  const now = ctx.clock.now();
+  const over: { address: string; generation: number }[] = [];
+  const noted: { address: string; generation: number; held: number | null; error: string | null }[] = [];
   for (const [address, { held, error, isNewer = false }] of states) {
     const row = rows.get(address);
     if (row === undefined) continue;
     const { generation, measure } = row;
-    if (measure === null && error === null) await ctx.db.run(drop, { edgeId, address, generation });
+    if (measure === null && error === null) over.push({ address, generation });
     else if (isNewer) await ctx.db.run(overtake, { edgeId, address, generation, held: held ?? 0 });
     else {
       const why = error ?? (measure === null || peers === null ? null : whyNotTaken(peers, address, measure));
-      if (held === row.held && why === row.error) continue;
-      await ctx.db.run(setState, { edgeId, address, generation, held, error: why, now });
+      if (held !== row.held || why !== row.error) noted.push({ address, generation, held, error: why });
     }
   }
+  if (over.length > 0) await ctx.db.run(drop, { edgeId, ...placesOf(over) });
+  if (noted.length === 0) return;
+  await ctx.db.run(setStates, {
+    ...{ edgeId, now: ctx.clock.now(), ...placesOf(noted) },
+    helds: noted.map(({ held }) => held),
+    errors: noted.map(({ error }) => error),
+  });
+}
+
+function placesOf(some: readonly { address: string; generation: number }[]) {
+  return {
+    addresses: some.map(({ address }) => address),
+    generations: some.map(({ generation }) => generation),
+  };
 }
 
 /** Why routers do not do what their gobgpd has been told; null: all of them do. */

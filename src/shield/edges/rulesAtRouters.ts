@@ -57,7 +57,7 @@ const drop = statement<never, { edgeId: number; addresses: string[] }>(
 );
 
 const batch = 500;
-/** Announcements have their own addresses first in line; a pair of rules of one address seldom needs more. */
+/** Before every address. */
 const first = '0.0.0.0';
 
 /**
@@ -77,16 +77,27 @@ export async function announceRules(ctx: Context, { at, row, edge, taken }: Rule
   const gone = [...there].filter(([address]) => !wanted.has(address)).map(([, each]) => each);
   await edge.remove(gone);
   await ctx.db.run(drop, { edgeId, addresses: [...known.keys()].filter((address) => !wanted.has(address)) });
-  let room = row.rule_routes;
-  for (const each of wanted.values()) {
+  const standing = (each: AddressRow): number | null => {
     const before = known.get(each.address);
     const stands = there.get(each.address)?.generation === each.generation;
-    if (before?.generation === each.generation && (stands || before.routes === 0)) {
-      room -= before.routes;
-      continue;
-    }
-    room -= await announceOne(ctx, { edgeId, edge, room }, each);
+    return before?.generation === each.generation && (stands || before.routes === 0) ? before.routes : null;
+  };
+  const policies = await policiesOf(
+    ctx,
+    [...wanted.values()].filter((each) => standing(each) === null),
+  );
+  let room = row.rule_routes;
+  for (const each of wanted.values()) {
+    const policy = policies.get(each.address);
+    room -= standing(each) ?? (policy && (await announceOne(ctx, { edgeId, edge, room }, each, policy))) ?? 0;
   }
+}
+
+async function policiesOf(ctx: Context, rows: readonly AddressRow[]): Promise<Map<string, Policy>> {
+  const all: Policy[] = [];
+  for (let at = 0; at < rows.length; at += batch)
+    all.push(...(await readPolicies(ctx, rows.slice(at, at + batch))).policies);
+  return new Map(all.map((policy) => [addressOf(prefixFrom(policy.destination)), policy]));
 }
 
 async function wantedNow(ctx: Context, edgeId: number): Promise<AddressRow[]> {
@@ -105,10 +116,8 @@ async function announceOne(
   ctx: Context,
   { edgeId, edge, room }: { edgeId: number; edge: BgpEdge; room: number },
   row: AddressRow,
+  policy: Policy,
 ): Promise<number> {
-  const { policies } = await readPolicies(ctx, [row]);
-  const [policy] = policies;
-  if (policy === undefined) return 0;
   const found = fittingOf(policy, parsePrefix(policy.destination));
   const fits = found.routes <= room;
   const error = fits ? await replace(edge, found.policy) : 'no room: other rules take all that is for rules';
