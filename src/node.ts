@@ -161,7 +161,7 @@ export function watchNode(
 }
 
 /** Keeps what stands in front of addresses as it is wanted, and watches what is sent to them. `first`: once rules were compared. */
-export function shieldNode(ctx: Context, id: number, { edge, routers }: Drivers, edges: OwnEdges): Again {
+function shieldNode(ctx: Context, id: number, { edge, routers }: Drivers, edges: OwnEdges): Again {
   const filtering = again(ctx, 'rules could not be compared', compareEdgeEveryMs, () =>
     reconcileEdge(ctx, id, edge),
   );

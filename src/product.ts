@@ -267,14 +267,13 @@ async function openWorld(
   const { drivers, close } = await openDrivers({ ...host, gateways, enlist });
   undo.push(close);
   const all = requireAll(drivers);
-  const edges = await Promise.all(nodes.map(({ id }) => enlistEdges(ctx, id, all)));
+  const watched = await Promise.all(
+    nodes.map(async (own) => ({ own, edges: await enlistEdges(ctx, own.id, all) })),
+  );
   return {
     drivers,
     node: nodes[0] ?? null,
-    watch: () =>
-      nodes.flatMap((node, nth) =>
-        edges.slice(nth, nth + 1).map((own) => watchNode(ctx, node, gateways, all, own)),
-      ),
+    watch: () => watched.map(({ own, edges }) => watchNode(ctx, own, gateways, all, edges)),
   };
 }
 

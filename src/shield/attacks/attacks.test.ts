@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
+import { noRouters } from '../mitigation/driven.testbed.ts';
 import { newTenant, packet, type ShieldedProduct, startShielded, type Tenant } from '../testbed.ts';
 import { createWatcher } from '../watch/watcher.ts';
 import { attacksOf, attackThat, datagram, flood, touchy, watched } from './flood.testbed.ts';
@@ -105,7 +106,7 @@ describe('an attack', () => {
     const sent = flood(product, datagram(tenant.address));
     const attack = await attackThat(tenant, goesOn);
     const [node] = await sql<{ id: number }>(product, 'select id from nodes order by id limit 1');
-    const next = createWatcher(product.ctx, Number(node?.id), () => product.edge);
+    const next = createWatcher(product.ctx, Number(node?.id), () => product.edge, noRouters);
     await next();
     sent.stop();
     await attackThat(tenant, goesOn);

@@ -5,7 +5,7 @@ const enlist = statement<
   { id: number },
   {
     nodeId: number;
-    kind: 'node' | 'router' | 'routers';
+    kind: 'node' | 'routers';
     suffix: string;
     engine: string;
     reason: string | null;
@@ -33,19 +33,18 @@ export interface OwnEdges {
   routers: number | null;
 }
 
-/** Writes down what stands in front of addresses at a node, as its process has opened it. `isRouter`: it runs no machines. */
+/** Writes down what stands in front of addresses at a node, as its process has opened it. */
 export async function enlistEdges(
   ctx: Context,
   nodeId: number,
   { edge, routers }: Pick<Drivers, 'edge' | 'routers'>,
-  isRouter = false,
 ): Promise<OwnEdges> {
   const own = whatFilters(() => edge(nodeId));
   const now = ctx.clock.now();
   return transaction(ctx, 'shield.enlistEdges', async (tx) => {
     const filter = await tx.db.one(enlist, {
       nodeId,
-      kind: isRouter ? 'router' : 'node',
+      kind: 'node',
       suffix: '',
       ...own,
       now,

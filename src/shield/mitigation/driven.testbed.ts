@@ -27,11 +27,7 @@ export async function startDriven(drivers: TestOptions['drivers'] = {}): Promise
       product.ctx,
       nodeId,
       () => driven.edge,
-      () => {
-        if (drivers.routers === undefined)
-          throw new EdgeError('nothing_filters', 'no routers', { permanent: true });
-        return drivers.routers;
-      },
+      () => drivers.routers ?? noRouters(),
     );
   let watch = watcher();
   const second: DrivenProduct['second'] = async (...sent) => {
@@ -57,6 +53,11 @@ export async function startDriven(drivers: TestOptions['drivers'] = {}): Promise
       watch = watcher();
     },
   });
+}
+
+/** Of a process that speaks to no routers. */
+export function noRouters(): never {
+  throw new EdgeError('nothing_filters', 'no routers', { permanent: true });
 }
 
 /** A packet of UDP that some service reflects: from port 123 unless it says otherwise. */

@@ -6,7 +6,14 @@ import { sql } from '../../../test/sql.ts';
 import { EdgeError, memoryEdge, type Packet } from '../../drivers/edge/index.ts';
 import { dropSsh, newTenant, packet, type Tenant } from '../testbed.ts';
 import { createWatcher } from '../watch/watcher.ts';
-import { type DrivenProduct, defended, newestAttack, reflected, startDriven } from './driven.testbed.ts';
+import {
+  type DrivenProduct,
+  defended,
+  newestAttack,
+  noRouters,
+  reflected,
+  startDriven,
+} from './driven.testbed.ts';
 
 const changes = watchChanges();
 let product: DrivenProduct;
@@ -334,7 +341,7 @@ describe('what stands', () => {
       product.nodeId,
     );
     const there = memoryEdge({ now: () => product.clock.now().getTime() });
-    const watch = createWatcher(product.ctx, Number(node?.id), () => there);
+    const watch = createWatcher(product.ctx, Number(node?.id), () => there, noRouters);
     await watch();
     const move = (to: unknown) =>
       sql(product, 'update placements set node_id = $1 where service_id = $2', to, tenant.serviceId);

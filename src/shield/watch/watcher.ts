@@ -1,6 +1,5 @@
 import {
   type AddressTraffic,
-  type BgpRouters,
   type Edge,
   EdgeError,
   type Traffic,
@@ -123,7 +122,7 @@ export function createWatcher(
   ctx: Context,
   nodeId: number,
   edgeOf: EdgeOf,
-  routersOf: Drivers['routers'] = none,
+  routersOf: Drivers['routers'],
 ): () => Promise<void> {
   let known: Known | null = null;
   let failed: { words: string; at: number } | null = null;
@@ -161,11 +160,6 @@ export function createWatcher(
       throw error;
     }
   };
-}
-
-/** A process that speaks to no routers. */
-function none(): BgpRouters {
-  throw new EdgeError('nothing_filters', 'this process speaks to no routers', { permanent: true });
 }
 
 function besideWith(failures: unknown[], tell: Turn['tell']): Beside {
