@@ -84,16 +84,18 @@ describe('an attack that is more than what filters here is to bear', () => {
       reflected(tenant.address),
       packet(tenant.address, { ports: { source: 4, destination: 443 } }),
     ];
+    const began = product.clock.now().getTime();
     await behindRouters(3, [ntp, 1_500]);
     expect(await measuresOf(tenant)).toEqual(['drop_reflection stands']);
     await behindRouters(5, [ntp, 1_500]);
+    // Eight readings, each of a second at least, so none of more than this.
+    const longest = (product.clock.now().getTime() - began) / 1_000 - 7;
     expect(await measuresOf(tenant)).toEqual(['drop_reflection stands', 'flowspec stands']);
     expect(await behindRouters(3, [ntp, 1_500], [web, 10])).toBe(10);
     const [, atRouters] = (await newestAttack(tenant)).mitigations;
     expect(atRouters).toMatchObject({ by: 'routers', in_force: true, error: null, kind: 'reflection' });
     expect(atRouters.why).toMatchObject({ limit: { pps: 400, mbps: 1_000 } });
-    // A second of here lasts longer where much else runs.
-    expect(atRouters.why.arrived.pps).toBeGreaterThan(400);
+    expect(atRouters.why.arrived.pps).toBeGreaterThanOrEqual(Math.floor(1_500 / longest));
     // Nobody sees it here for minutes: that is no end.
     await behindRouters(60, [ntp, 1_500]);
     expect((await newestAttack(tenant)).ended_at).toBe('');
