@@ -7,6 +7,7 @@ import {
 } from '../platform/index.ts';
 import { nodeBefore } from './edges/places.ts';
 import { addressAt, type Prefix, readPrefix, sizeOf } from './prefix.ts';
+import { refuse } from './refuse.ts';
 
 /** An address that an organization has in use. */
 export interface OwnedAddress {
@@ -39,7 +40,7 @@ const widest = 65_536n;
 /** What a request names as its destination; `invalid_request` when it is no network. */
 export function requirePrefix(text: string, field: string): Prefix {
   const prefix = readPrefix(text.trim());
-  if (typeof prefix === 'string') throw fail('invalid_request', { details: [{ field, message: prefix }] });
+  if (typeof prefix === 'string') throw refuse(field, prefix);
   return prefix;
 }
 
@@ -47,7 +48,7 @@ export function requirePrefix(text: string, field: string): Prefix {
 export function requireOneAddress(text: string, field: string): Prefix {
   const prefix = requirePrefix(text, field);
   if (sizeOf(prefix) === 1n) return prefix;
-  throw fail('invalid_request', { details: [{ field, message: 'must be one address, not a network' }] });
+  throw refuse(field, 'must be one address, not a network');
 }
 
 /**

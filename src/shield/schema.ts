@@ -585,7 +585,7 @@ export const Confirmation = Strict({
 });
 
 const Small = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
-export const Tops = Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Small }), {
+const Tops = Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Small }), {
   description: 'Packets by name, the most frequent first',
 });
 const wideCount = (description?: string) =>
@@ -810,17 +810,15 @@ export const AttackQuery = Strict({
   ip: Type.Optional(line(64, { description: 'One of your addresses', examples: ['203.0.113.10'] })),
 });
 export const AttackList = named('ShieldAttackList', Type.Object({ attacks: Type.Array(Attack) }));
-export const AttackData = Type.Object({
-  attack: Attack,
-  info: Type.Object({
-    dport: Tops,
-    sport: Tops,
-    plen: Tops,
-    sip: Tops,
-    'src-asn': Tops,
-    'src-country': Tops,
-  }),
+export const AttackInfo = Type.Object({
+  dport: Tops,
+  sport: Tops,
+  plen: Tops,
+  sip: Tops,
+  'src-asn': Tops,
+  'src-country': Tops,
 });
+export const AttackData = Type.Object({ attack: Attack, info: AttackInfo });
 
 /** All that is to be known of one address. */
 export const IpData = Type.Object({

@@ -14,13 +14,13 @@ import {
 } from '../platform/http/index.ts';
 import { kinds } from './addresses/words.ts';
 import {
+  AttackInfo,
   attackFields,
   Level,
   Mitigation,
   MitigationOfAttack,
   Mode,
   type Thresholds,
-  Tops,
   thresholdsOf,
 } from './schema.ts';
 
@@ -250,17 +250,7 @@ export const AttackQuery = ListQuery({
   going: Type.Optional(Type.Boolean({ description: 'Those that go on, or those that are over' })),
 });
 export const AttackList = named('StaffShieldAttackList', listOf('attacks', AttackAsStaff));
-export const AttackData = Type.Object({
-  attack: AttackAsStaff,
-  info: Type.Object({
-    dport: Tops,
-    sport: Tops,
-    plen: Tops,
-    sip: Tops,
-    'src-asn': Tops,
-    'src-country': Tops,
-  }),
-});
+export const AttackData = Type.Object({ attack: AttackAsStaff, info: AttackInfo });
 export const MitigationData = Type.Object({ mitigation: MitigationOfAttack });
 
 const Blackholes = Nullable(

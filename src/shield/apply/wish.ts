@@ -6,6 +6,7 @@ import { policyOf } from '../enforce/toEdge.ts';
 import { saidOf, type TriedRule } from '../enforce/trials.ts';
 import { newSmallId } from '../ids.ts';
 import { holdOwnAddresses, type OwnedAddress, requirePrefix } from '../owned.ts';
+import { refuse } from '../refuse.ts';
 import { addressesOf, unite, wordsOf } from '../rules/change.ts';
 import type { RuleWords } from '../rules/match.ts';
 import type { SentRule } from '../rules/read.ts';
@@ -187,8 +188,4 @@ async function refuseLockOut(
     })
     .map(({ destination }) => ({ field: 'rules', message: `shut you out of ${destination}` }));
   if (details.length > 0) throw fail('would_lock_out', { details });
-}
-
-function refuse(field: string, message: string) {
-  return fail('invalid_request', { details: [{ field, message }] });
 }

@@ -12,6 +12,7 @@ import {
 } from '../../platform/index.ts';
 import { prefixAdded, prefixRemoved } from '../events.ts';
 import { requirePrefix } from '../owned.ts';
+import { refuse } from '../refuse.ts';
 import { announce } from './announce.ts';
 
 interface PrefixRow {
@@ -80,9 +81,9 @@ export function addPrefix(ctx: Context, { edge_id, network: sent }: { edge_id: n
   const { text: network } = requirePrefix(sent, 'network');
   return transaction(ctx, 'shield.addPrefix', async (tx) => {
     const edge = await tx.db.maybe(routersToTell, { id: edge_id });
-    if (edge === null) throw invalid('edge_id', 'names no routers that are told by BGP');
+    if (edge === null) throw refuse('edge_id', 'names no routers that are told by BGP');
     if (!(await tx.db.one(hasAddresses, { network })).is_ours)
-      throw invalid('network', 'has no addresses of yours: no address pool has any there');
+      throw refuse('network', 'has no addresses of yours: no address pool has any there');
     const row = await insertOnce(tx, edge_id, network);
     await record(tx, prefixAdded, {
       subject: { type: 'shield_edge', id: edge_id },
@@ -124,8 +125,4 @@ async function tellOf(
 ): Promise<void> {
   // Nobody speaks to them otherwise; who does one day begins with comparing.
   if (served) await enqueue(tx, announce, { edgeId, nodeId }, { nodeId });
-}
-
-function invalid(field: string, message: string) {
-  return fail('invalid_request', { details: [{ field, message }] });
 }

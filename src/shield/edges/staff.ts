@@ -15,6 +15,7 @@ import { applyPolicies } from '../enforce/apply.ts';
 import { edgeChanged, edgeRemoved } from '../events.ts';
 import { requireOneAddress } from '../owned.ts';
 import { addressOf } from '../prefix.ts';
+import { refuse } from '../refuse.ts';
 import { announce } from './announce.ts';
 
 interface EdgeRow {
@@ -145,7 +146,7 @@ export function changeEdge(ctx: Context, id: number, change: EdgeChange) {
     };
     checkCommunities(change.communities ?? []);
     if (next.rule_routes * 2 > next.most_routes)
-      throw invalid('rule_routes', 'may be half of most_routes at most: attacks need the rest');
+      throw refuse('rule_routes', 'may be half of most_routes at most: attacks need the rest');
     try {
       await tx.db.run(set, {
         ...{ id, name: next.name, most_routes: next.most_routes, rule_routes: next.rule_routes },
@@ -173,15 +174,15 @@ export function changeEdge(ctx: Context, id: number, change: EdgeChange) {
 
 function checkKind({ kind }: EdgeRow, change: EdgeChange): void {
   const wrong = forRouters.find((field) => change[field] !== undefined);
-  if (kind !== 'routers' && wrong !== undefined) throw invalid(wrong, 'is of routers that are told by BGP');
+  if (kind !== 'routers' && wrong !== undefined) throw refuse(wrong, 'is of routers that are told by BGP');
   if (kind !== 'router' && change.nodes !== undefined)
-    throw invalid('nodes', 'is of hosts that only filter, for machines of others');
+    throw refuse('nodes', 'is of hosts that only filter, for machines of others');
 }
 
 function checkCommunities(texts: readonly string[]): void {
   for (const [nth, text] of texts.entries()) {
     if (text.split(':').some((each) => Number(each) > 65_535))
-      throw invalid(`communities[${nth}]`, 'has a number above 65535');
+      throw refuse(`communities[${nth}]`, 'has a number above 65535');
   }
 }
 
@@ -189,17 +190,13 @@ function checkCommunities(texts: readonly string[]): void {
 function readHops({ next_hop4, next_hop6 }: EdgeChange): Pick<EdgeChange, 'next_hop4' | 'next_hop6'> {
   const read = (text: string, field: 'next_hop4' | 'next_hop6') => {
     const prefix = requireOneAddress(text, field);
-    if (prefix.family !== (field === 'next_hop4' ? 4 : 6)) throw invalid(field, 'is of the other family');
+    if (prefix.family !== (field === 'next_hop4' ? 4 : 6)) throw refuse(field, 'is of the other family');
     return addressOf(prefix);
   };
   return {
     ...(next_hop4 != null && { next_hop4: read(next_hop4, 'next_hop4') }),
     ...(next_hop6 != null && { next_hop6: read(next_hop6, 'next_hop6') }),
   };
-}
-
-function invalid(field: string, message: string) {
-  return fail('invalid_request', { details: [{ field, message }] });
 }
 
 const machineNodes = statement<{ id: number }, { ids: number[] }>(
@@ -228,7 +225,7 @@ async function setNodes(tx: TxContext, edge: EdgeRow, ids: readonly number[]): P
   const wanted = [...new Set(ids)];
   const known = await tx.db.many(machineNodes, { ids: wanted });
   if (known.length < wanted.length)
-    throw invalid('nodes', 'names a node that there is not, or one that runs no machines itself');
+    throw refuse('nodes', 'names a node that there is not, or one that runs no machines itself');
   const changed = [...new Set([...wanted, ...edge.nodes])].filter(
     (id) => wanted.includes(id) !== edge.nodes.includes(id),
   );

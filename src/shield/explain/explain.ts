@@ -6,6 +6,7 @@ import { readPolicies } from '../enforce/apply.ts';
 import type { EdgeOf } from '../enforce/turn.ts';
 import { requireOneAddress, requireOwnAddresses } from '../owned.ts';
 import { addressOf, readPrefix, sizeOf } from '../prefix.ts';
+import { refuse } from '../refuse.ts';
 import type { Asked } from './asked.ts';
 import { type TraceTerms, traceNext } from './trace.ts';
 
@@ -101,8 +102,4 @@ function packetOf(asked: Asked, destination: string): Packet {
     length: asked.length ?? 60,
     fragment: asked.fragment ?? false,
   };
-}
-
-function refuse(field: string, message: string) {
-  return fail('invalid_request', { details: [{ field, message }] });
 }

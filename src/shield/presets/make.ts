@@ -1,6 +1,5 @@
 import { record } from '../../events/index.ts';
 import {
-  fail,
   type OrganizationContext,
   requireOwn,
   statement,
@@ -13,6 +12,7 @@ import { groupById, lockGroup, rulesOfGroup } from '../groups/groups.ts';
 import { newSmallId } from '../ids.ts';
 import { holdOwnAddresses, requirePrefix } from '../owned.ts';
 import { type Prefix, readPrefix } from '../prefix.ts';
+import { refuse } from '../refuse.ts';
 import { addressesOf, unite } from '../rules/change.ts';
 import type { Made } from '../rules/create.ts';
 import { checkLimits } from '../rules/limits.ts';
@@ -188,8 +188,4 @@ function readPorts(sent: readonly number[], { family }: Prefix, preset: Preset):
   const read = [...new Set(sent.length > 0 ? sent : preset.ports(family))];
   if (read.length === 0) throw refuse('ports', `has to name the ports of the game with ${preset.name}`);
   return read;
-}
-
-function refuse(field: string, message: string) {
-  return fail('invalid_request', { details: [{ field, message }] });
 }
