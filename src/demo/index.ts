@@ -32,6 +32,8 @@ export interface Demo {
 
 const creditMinor = 20_000;
 
+// Of two processes that start at once the second waits, and finds that it is done.
+const takeTurn = statement('demo.takeTurn', 'select pg_advisory_xact_lock(741121)');
 const hasUsers = statement<{ has: boolean }>('demo.hasUsers', 'select exists (select 1 from users) as has');
 
 /**
@@ -41,6 +43,7 @@ const hasUsers = statement<{ has: boolean }>('demo.hasUsers', 'select exists (se
 export async function openDemo(ctx: Context, dataDir: string, baseUrl: string): Promise<Demo | null> {
   const file = join(dataDir, 'demo.json');
   const made = await transaction(ctx, 'demo.fill', async (tx) => {
+    await tx.db.run(takeTurn);
     if ((await tx.db.one(hasUsers)).has) return null;
     const demo = await fill(tx, baseUrl);
     await writeDurably(file, `${JSON.stringify(demo, null, 2)}\n`);

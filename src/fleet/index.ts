@@ -38,7 +38,7 @@ export { fleetJobs, fleetPeriodicJobs, fleetWatches } from './jobs.ts';
 export { readLow } from './low.ts';
 export { fleetMeasures } from './measures.ts';
 export { moveHeld } from './moveHeld.ts';
-export { type Host, NodeTaken, type Reserve, registerNode, requireOwnName } from './nodes.ts';
+export { findNodeId, type Host, NodeTaken, type Reserve, registerNode, requireOwnName } from './nodes.ts';
 export { fleetPersonal } from './personal.ts';
 export {
   findPlacement,
@@ -49,7 +49,7 @@ export {
   resizeResources,
 } from './placement.ts';
 export { addPool, gatewaysOf, type Pool } from './pools.ts';
-export { findNodeId, replaceNode } from './replaceNode.ts';
+export { replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { writeTroubles } from './troubles.ts';

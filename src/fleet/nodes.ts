@@ -1,7 +1,14 @@
 import type { NodeCapacity } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
-import { type Context, requireRow, statement, type TxContext, transaction } from '../platform/index.ts';
+import {
+  type Context,
+  lastServing,
+  requireRow,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
 import type { NodeChange } from './changes.ts';
 import { daysUntilFull } from './days.ts';
 import { nodeUpdated } from './events.ts';
@@ -70,6 +77,11 @@ const insertNode = statement<
 const otherHost = statement<{ id: number }, { name: string; dataDirId: string }>(
   'fleet.otherHost',
   'select id from nodes where name = :name and data_dir_id <> :dataDirId::uuid',
+);
+
+const nodeOfName = statement<{ id: number }, { name: string }>(
+  'fleet.nodeOfName',
+  'select id from nodes where name = :name',
 );
 
 const memoryLeft = 't.memory_mib_promised - t.memory_mib_taken';
@@ -142,21 +154,30 @@ export async function registerNode(
     memoryReserveMib: reserve.memoryMib,
     diskReserveGib: reserve.diskGib,
   });
-  if (row === null) throw taken(name);
+  if (row === null) throw await taken(ctx, name);
   return row.id;
 }
 
 /** Refuses a host under the name of another one, before it has done anything: {@link NodeTaken}. */
 export async function requireOwnName(ctx: Context, { name, dataDirId, isAlone }: Host): Promise<void> {
-  if (!isAlone && (await ctx.db.maybe(otherHost, { name, dataDirId })) !== null) throw taken(name);
+  if (!isAlone && (await ctx.db.maybe(otherHost, { name, dataDirId })) !== null) throw await taken(ctx, name);
 }
 
-function taken(name: string): NodeTaken {
+async function taken(ctx: Context, name: string): Promise<NodeTaken> {
+  const id = await findNodeId(ctx, name);
+  const last = id === null ? null : await lastServing(ctx, id);
+  const who =
+    last === null ? '' : `is the host ${last.host}, heard of last at ${last.seenAt.toISOString()}, and `;
   return new NodeTaken(
-    `The node "${name}" has its machines in another DATA_DIR: this is another host, or its DATA_DIR was left behind. ` +
+    `The node "${name}" ${who}has its machines in another DATA_DIR: this is another host, or its DATA_DIR was left behind. ` +
       'Give this host a NODE_NAME of its own, or bring the DATA_DIR along. If the other host is gone for good and this ' +
       `one takes its place, say so first: npm run innkeeper -- replace-node --name ${name}`,
   );
+}
+
+/** The node of a name; null when there is none. */
+export async function findNodeId(ctx: Context, name: string): Promise<number | null> {
+  return (await ctx.db.maybe(nodeOfName, { name }))?.id ?? null;
 }
 
 export async function listNodes(ctx: Context, query: ListRequest & { location?: string | undefined }) {

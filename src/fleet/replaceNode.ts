@@ -13,10 +13,6 @@ const lockNode = statement<Replaced, { id: number }>(
   'fleet.lockReplaced',
   'select id, name, seen_at from nodes where id = :id for no key update',
 );
-const nodeOfName = statement<{ id: number }, { name: string }>(
-  'fleet.nodeOfName',
-  'select id from nodes where name = :name',
-);
 const forgetDataDir = statement<never, { id: number }>(
   'fleet.forgetDataDir',
   'update nodes set data_dir_id = null where id = :id',
@@ -43,9 +39,4 @@ export async function replaceNode(ctx: Context, id: number) {
     });
     return readNode(tx, id);
   });
-}
-
-/** The node of a name; null when there is none. */
-export async function findNodeId(ctx: Context, name: string): Promise<number | null> {
-  return (await ctx.db.maybe(nodeOfName, { name }))?.id ?? null;
 }

@@ -29,6 +29,7 @@ const seconds: Record<string, number> = {
   'src/drivers/hypervisor/qemu/hang.machine.test.ts': 36,
   'test/leap.test.ts': 36,
   'src/vps/suspend/suspend.test.ts': 34,
+  'test/processes.test.ts': 35,
   'test/outage.test.ts': 33,
   'web/longLists.test.ts': 33,
   'test/crash/crash.test.ts': 32,

@@ -43,6 +43,7 @@ export {
   aheadMs,
   keepAlive,
   type LivingWorker,
+  lastServing,
   livenessClass,
   lookForWorkers,
   silentAfterS,

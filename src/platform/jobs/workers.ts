@@ -82,6 +82,20 @@ export async function lookForWorkers(
   return { living, lastSeenAt: rows[0]?.seen_at ?? null };
 }
 
+const lastOfNode = statement<{ host: string; seen_at: Date }, { nodeId: number }>(
+  'jobs.lastOfNode',
+  'select host, seen_at from workers where :nodeId = any(nodes) order by seen_at desc, number desc limit 1',
+);
+
+/** The host whose worker served a node last, and when it was heard of; null when nobody was within a day. */
+export async function lastServing(
+  ctx: Context,
+  nodeId: number,
+): Promise<{ host: string; seenAt: Date } | null> {
+  const found = await ctx.db.maybe(lastOfNode, { nodeId });
+  return found === null ? null : { host: found.host, seenAt: found.seen_at };
+}
+
 /** Says that a worker has begun to live, and forgets those that nobody heard of for a day. */
 export async function enterWorker(ctx: Context, number: number, nodes: readonly number[]): Promise<void> {
   const now = ctx.clock.now();
