@@ -47,6 +47,7 @@ it('has rooms that take from each other only what is made for it', () => {
   /** What a room makes for others. */
   const parts = [
     'services/columns.tsx',
+    'events/Happened.tsx',
     'vps/Machine.tsx',
     'shield/staff/Blackholes.tsx',
     'vps/Plot.tsx',

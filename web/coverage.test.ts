@@ -22,7 +22,6 @@ const without: Readonly<Record<string, string>> = {
   ...reason('clients that other companies wrote call it, no page', [
     ...['getShieldToken', 'enableShieldRuleByPost', 'disableShieldRuleByPost'],
   ]),
-  ...reason('its page is not there yet', ['listShieldAddressLists']),
 };
 
 function reason(why: string, operations: readonly string[]): Record<string, string> {

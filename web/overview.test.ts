@@ -67,6 +67,27 @@ it('shows without being touched that something is no need any more', async () =>
   await need.waitFor();
 });
 
+it('leads from what happened to rules of an address to its rules', async () => {
+  const { customer } = bed.product;
+  const [{ address }] = (await customer.get('/shield/v2/ips')).body.data.ips;
+  const ip = String(address).replace(/\/\d+$/, '');
+  const made = await customer.post('/shield/v2/rules', {
+    destination: ip,
+    action: 'deny',
+    protocol: 1,
+    order: 100,
+  });
+  expect(made.status).toBe(200);
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor);
+  const lately = page.getByRole('link', { name: 'a rule of Shield was made' });
+  expect(await lately.getAttribute('href')).toBe(`/shield/addresses/${ip}`);
+  await lately.click();
+  await page.getByRole('heading', { level: 1, name: ip }).waitFor();
+  expect(visitor.complaints()).toEqual([]);
+});
+
 it('breaks no rule of WCAG 2.2 AA and needs no moving sideways', { timeout: 120_000 }, async () => {
   const found: string[] = [];
   for (const corner of [

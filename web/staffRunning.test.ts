@@ -167,6 +167,24 @@ it('says what routers may bear, and refuses what is too much at its field', asyn
   expect((await read()).id).toBe(edges[0].id);
 });
 
+it('shows of which day the lists of addresses are, and which presets are made from them', async () => {
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/staff');
+  await page.getByRole('link', { name: 'Lists of addresses' }).click();
+  const { address_lists: lists } = (await bed.product.staff.get('/staff/shield/address-lists')).body.data;
+  expect(lists.length).toBeGreaterThan(1);
+  for (const { title, prefixes, source } of lists) {
+    const row = page.getByRole('row', { name: title });
+    await row.getByText(`${prefixes.ipv4} of IPv4, ${prefixes.ipv6} of IPv6`).waitFor();
+    const [first] = source.split(', ');
+    await row.locator(`a[href="${first}"]`).waitFor();
+  }
+  const cloudflare = page.getByRole('row', { name: 'Cloudflare' }).first();
+  await cloudflare.getByText('28 Sept 2023').waitFor();
+  await cloudflare.getByText('Web through Cloudflare alone').waitFor();
+  expect(complaints()).toEqual([]);
+});
+
 it('keeps lists as rows, with what is wrong at the row that it is in', async () => {
   const { page, complaints } = await bed.openStaff();
   await page.goto('/staff/settings');
@@ -254,7 +272,7 @@ it('breaks no rule of WCAG 2.2 AA, needs no moving sideways, and runs nothing th
       'audit',
     ],
     ...edges.map(({ id }: { id: number }) => `shield-edges/${id}`),
-    ...['shield-edges', 'shield-prefixes'],
+    ...['shield-edges', 'shield-prefixes', 'shield-address-lists', 'shield-products'],
     ...['webhook-deliveries', 'people', 'keys', 'settings'],
   ];
   expect(

@@ -67,6 +67,11 @@ const groups = [
       { to: '/staff/shield-attacks', label: 'staff.attacks', operation: 'listAttacksAsStaff' },
       { to: '/staff/shield-edges', label: 'staff.shieldEdges', operation: 'listShieldEdges' },
       { to: '/staff/shield-prefixes', label: 'staff.shieldPrefixes', operation: 'listShieldPrefixes' },
+      {
+        to: '/staff/shield-address-lists',
+        label: 'staff.shieldAddressLists',
+        operation: 'listShieldAddressLists',
+      },
       { to: '/staff/shield-products', label: 'staff.shieldProducts', operation: 'listShieldProducts' },
       { to: '/staff/jobs', label: 'staff.jobs', operation: 'listFailedJobs' },
       { to: '/staff/mails', label: 'staff.mails', operation: 'listMails' },

@@ -86,6 +86,7 @@ export const staffPages = [
   page('/staff/shield-edges', () => import('./shield/staff/Edges.tsx'), 'ShieldEdges'),
   page('/staff/shield-edges/$id', () => import('./shield/staff/Edge.tsx'), 'ShieldEdge'),
   page('/staff/shield-prefixes', () => import('./shield/staff/Prefixes.tsx'), 'ShieldPrefixes'),
+  page('/staff/shield-address-lists', () => import('./shield/staff/AddressLists.tsx'), 'ShieldAddressLists'),
   page('/staff/shield-products', () => import('./shield/staff/ShieldProducts.tsx'), 'ShieldProducts'),
   page('/staff/jobs', () => import('./platform/staff/Jobs.tsx'), 'Jobs'),
   page('/staff/mails', () => import('./events/staff/Mails.tsx'), 'Mails'),

@@ -2,10 +2,11 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Schema } from '../../../client/index.ts';
 import { type ActivityFilter, activity, members, moreOf } from '../data/queries/index.ts';
+import { Happened } from '../events/Happened.tsx';
 import { day, moment } from '../text/formats.ts';
-import { useHappened, useValues } from '../text/happened.ts';
+import { useValues } from '../text/happened.ts';
 import { useText } from '../text/index.ts';
-import { Anchor, Button, Group, LinkTo, List, NativeSelect, Page, Text, TextInput } from '../ui/index.ts';
+import { Anchor, Button, Group, List, NativeSelect, Page, Text, TextInput } from '../ui/index.ts';
 import { OrganizationTabs } from './OrganizationTabs.tsx';
 import { useOrganization } from './useOrganization.ts';
 
@@ -69,7 +70,7 @@ export function Activity() {
             name: t('activity.what'),
             cell: (entry) => (
               <div>
-                <About entry={entry} />
+                <Happened entry={entry} />
                 <Values of={entry} />
                 <Anchor
                   component="button"
@@ -117,26 +118,6 @@ export function Activity() {
       )}
     </Page>
   );
-}
-
-/** What happened, leading to what it happened to where that has a page. */
-function About({ entry }: { entry: Entry }) {
-  const happened = useHappened();
-  const { service, invoice } = entry;
-  const description = happened(entry);
-  if (service !== null)
-    return (
-      <LinkTo to="/services/$id" params={{ id: String(service.id) }}>
-        {description}
-      </LinkTo>
-    );
-  if (invoice !== null)
-    return (
-      <LinkTo to="/invoices/$id" params={{ id: String(invoice.id) }}>
-        {description}
-      </LinkTo>
-    );
-  return description;
 }
 
 /** Which thing, and how much, where the event tells it. */

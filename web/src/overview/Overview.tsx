@@ -2,9 +2,10 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { activity, needs, services, session } from '../data/queries/index.ts';
+import { Happened } from '../events/Happened.tsx';
 import { useServiceColumns } from '../services/columns.tsx';
 import { day, moment, money } from '../text/formats.ts';
-import { useHappened, useValues } from '../text/happened.ts';
+import { useValues } from '../text/happened.ts';
 import { useText } from '../text/index.ts';
 import {
   Group,
@@ -205,7 +206,6 @@ const shown = 8;
 function Lately({ organizationId }: { organizationId: number }) {
   const { t, language } = useText();
   const read = useInfiniteQuery(activity(organizationId, {}));
-  const happened = useHappened();
   const told = useValues();
   const entries = read.data?.pages[0]?.activity;
   return (
@@ -217,21 +217,11 @@ function Lately({ organizationId }: { organizationId: number }) {
       {read.isLoading && <Skeleton height={200} />}
       {entries?.length === 0 && <Text c="dimmed">{t('activity.none')}</Text>}
       <Stack component="ul" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
-        {entries?.slice(0, shown).map(({ id, service, invoice, created_at: when, ...entry }) => (
-          <li key={id} style={{ overflowWrap: 'anywhere' }}>
-            {service !== null ? (
-              <LinkTo to="/services/$id" params={{ id: String(service.id) }}>
-                {happened(entry)}
-              </LinkTo>
-            ) : invoice !== null ? (
-              <LinkTo to="/invoices/$id" params={{ id: String(invoice.id) }}>
-                {happened(entry)}
-              </LinkTo>
-            ) : (
-              happened(entry)
-            )}
+        {entries?.slice(0, shown).map((entry) => (
+          <li key={entry.id} style={{ overflowWrap: 'anywhere' }}>
+            <Happened entry={entry} />
             <Text size="sm" c="dimmed">
-              {[told(entry.values), moment(when, language)].filter(Boolean).join(' · ')}
+              {[told(entry.values), moment(entry.created_at, language)].filter(Boolean).join(' · ')}
             </Text>
           </li>
         ))}

@@ -32,7 +32,15 @@ export function ShieldProducts() {
     mitigation: ({ mitigation }) => (mitigation === null ? usual : t(`shield.mitigation_${mitigation}`)),
     thresholds: (product) => {
       const own = thresholdsOf(product);
-      return own.length === 0 ? usual : own.map((each) => <div key={each}>{each}</div>);
+      if (own.length === 0) return usual;
+      // One thing for the cell: on a phone what is in one stands side by side.
+      return (
+        <div>
+          {own.map((each) => (
+            <div key={each}>{each}</div>
+          ))}
+        </div>
+      );
     },
     actions: ({ id }) => (
       <Act
