@@ -11,6 +11,16 @@ describe('a server in front that says who mails are from', () => {
   });
 });
 
+describe('a host that runs no machines', () => {
+  it('is a worker that filters, or an API', () => {
+    const none = { HYPERVISOR: 'none' };
+    expect(() => readConfig(none)).toThrow(/ROLE has to be worker/);
+    expect(() => readConfig({ ...none, ROLE: 'worker', EDGE: 'none' })).toThrow(/EDGE cannot be none/);
+    expect(readConfig({ ...none, ROLE: 'worker' })).toMatchObject({ hypervisor: 'none', edge: 'auto' });
+    expect(readConfig({ ...none, ROLE: 'api', EDGE: 'none' }).hypervisor).toBe('none');
+  });
+});
+
 describe('a setting that cannot be understood', () => {
   it.each([
     ['PORT', '80a', 'a whole number from 0 to 65535'],
@@ -31,6 +41,7 @@ describe('a setting that cannot be understood', () => {
     ['LOG_FORMAT', 'xml', 'one of auto, json, text'],
     ['NODE_NAME', 'node 1', 'letters'],
     ['LOCATION', '', 'AMS'],
+    ['HYPERVISOR', 'vmware', 'one of auto, qemu, simulator, none'],
     ['BRIDGE', 'a-bridge-with-a-long-name', 'at most 15 characters'],
     ['NETWORK4', '10.77.0.0', 'an IPv4 network such as 10.77.0.0/24'],
     ['NETWORK4', '10.77.0.0/33', 'an IPv4 network'],

@@ -92,7 +92,8 @@ export interface Config {
   /** Who is asked whether a VAT id is valid. */
   vat: 'vies' | 'none';
   vatUrl: string;
-  hypervisor: 'auto' | 'qemu' | 'simulator';
+  /** `none`: this host holds no machines and filters for those of other nodes. */
+  hypervisor: 'auto' | 'qemu' | 'simulator' | 'none';
   /** What filters packets before machines. */
   edge: 'auto' | 'nftables' | 'memory' | 'none';
   /** Where a gobgpd listens that speaks to routers in front; null: there are none. */
@@ -366,13 +367,14 @@ export const settings: Setting[] = [
   {
     name: 'HYPERVISOR',
     fallback: 'auto',
-    meaning: '`qemu`, `simulator`, or `auto`: real machines where they can run.',
+    meaning:
+      '`qemu`, `simulator`, or `auto`: real machines where they can run. `none`, with ROLE=worker: this host runs no machines and filters packets for those of other nodes; see [shield.md](shield.md).',
   },
   {
     name: 'EDGE',
     fallback: 'auto',
     meaning:
-      'What filters packets before the machines of this host by the rules of Shield: `nftables` (and no start without it), `memory` (nothing real, for tests), `none`, or `auto`: `memory` with simulated machines, else `nftables` where it can be used.',
+      'What filters packets before the machines of this host, or of those behind it, by the rules of Shield: `nftables` (and no start without it), `memory` (nothing real, for tests), `none`, or `auto`: `memory` with simulated machines, else `nftables` where it can be used.',
   },
   {
     name: 'GOBGPD',
@@ -636,8 +638,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ),
     vat: read(choice, 'VAT', ['vies', 'none'] as const),
     vatUrl: read(url, 'VAT_URL', ['http', 'https'], 'https://vies.example.com/rest-api') ?? '',
-    hypervisor: read(choice, 'HYPERVISOR', ['auto', 'qemu', 'simulator'] as const),
-    edge: read(choice, 'EDGE', ['auto', 'nftables', 'memory', 'none'] as const),
+    ...host(
+      read(choice, 'ROLE', ['all', 'api', 'worker'] as const),
+      read(choice, 'HYPERVISOR', ['auto', 'qemu', 'simulator', 'none'] as const),
+      read(choice, 'EDGE', ['auto', 'nftables', 'memory', 'none'] as const),
+    ),
     gobgpd:
       read(
         matching,
@@ -711,6 +716,19 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     },
     checkResponses: read(onOff, 'CHECK_RESPONSES'),
   };
+}
+
+/** A host without machines is there to filter, and beside a worker elsewhere that has some. */
+function host(
+  role: Config['role'],
+  hypervisor: Config['hypervisor'],
+  edge: Config['edge'],
+): Pick<Config, 'hypervisor' | 'edge'> {
+  if (hypervisor === 'none' && role === 'all')
+    throw new ConfigError('HYPERVISOR is none, so ROLE has to be worker: such a host only filters.');
+  if (hypervisor === 'none' && role === 'worker' && edge === 'none')
+    throw new ConfigError('HYPERVISOR is none, so EDGE cannot be none too: such a host only filters.');
+  return { hypervisor, edge };
 }
 
 const fewestJournalDays = 90;

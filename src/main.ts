@@ -89,7 +89,7 @@ function tryThis(
   dataDir: string,
   mailsAreKept: boolean,
 ): string[] {
-  const isReal = product.node?.hypervisor.kind !== 'simulator';
+  const isReal = product.node?.hypervisor?.kind !== 'simulator';
   const lines = [
     '',
     `A demonstration company is open. Its keys and passwords are in ${dataDir}/demo.json. Try:`,

@@ -9,6 +9,7 @@ import {
   type Image,
   type Reserve,
   registerNode,
+  registerRouter,
   requireOwnName,
   writeCapabilities,
   writeTroubles,
@@ -21,6 +22,7 @@ import {
   createWatcher,
   type OwnEdges,
   reconcileEdge,
+  requireNothingBehind,
 } from './shield/index.ts';
 import {
   createSampler,
@@ -34,7 +36,8 @@ import {
 export interface LocalNode {
   /** Its id in the fleet. */
   id: number;
-  hypervisor: Hypervisor;
+  /** Null where it only filters, for machines of other nodes. */
+  hypervisor: Hypervisor | null;
 }
 
 type Say = (line: string) => void;
@@ -76,13 +79,15 @@ export async function knownHost(ctx: Context, dataDir: string): Promise<Host> {
   return host;
 }
 
-/** Makes a hypervisor ready and writes its host down as a node of the fleet. */
+/** Makes a hypervisor ready and writes its host down as a node of the fleet; one without as a host that only filters. */
 export async function enlistNode(
   ctx: Context,
-  hypervisor: Hypervisor,
+  hypervisor: Hypervisor | null,
   host: Host,
   say: Say,
 ): Promise<LocalNode> {
+  if (hypervisor === null) return { id: await registerRouter(ctx, host), hypervisor };
+  await requireNothingBehind(ctx, host.name);
   await hypervisor.prepare(say);
   const capacity = await hypervisor.capacity();
   const id = await registerNode(ctx, host, capacity, hostsOwn(hypervisor.kind, capacity));
@@ -122,7 +127,7 @@ export async function ensureInventory(ctx: Context): Promise<string[]> {
   return gatewaysOf(ctx, location);
 }
 
-/** Keeps a node's machines as they are wanted. `gateways`: those it answers on. Returns how to stop. */
+/** Keeps a node's machines as they are wanted, and what filters at it. `gateways`: those it answers on. Returns how to stop. */
 export function watchNode(
   ctx: Context,
   { id, hypervisor }: LocalNode,
@@ -130,8 +135,9 @@ export function watchNode(
   drivers: Drivers,
   edges: OwnEdges,
 ): () => Promise<void> {
-  const sample = createSampler(ctx, id, () => hypervisor.sample());
   const shielding = shieldNode(ctx, id, drivers, edges);
+  if (hypervisor === null) return () => shielding.stop();
+  const sample = createSampler(ctx, id, () => hypervisor.sample());
   // After a reboot of the host the rules are back before the machines are, unless the edge takes very long.
   const filteredOnce = Promise.race([shielding.first, sleep(edgePatienceMs, undefined, { ref: false })]);
   const comparing = again(ctx, 'machines could not be compared', reconcileEveryMs, async () => {

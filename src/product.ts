@@ -71,6 +71,7 @@ import {
   allSealed,
   allWatches,
   jobsWhileHeld,
+  jobsWithoutMachines,
   standInJobs,
 } from './worker.ts';
 
@@ -165,14 +166,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   let probePort: number | null = null;
   if (config.role !== 'api') {
     undo.push(...watch());
-    const worker = await startBackground(
-      ctx,
-      database,
-      requireAll(drivers),
-      node === null ? [] : [node.id],
-      isWhereItWas,
-      undo,
-    );
+    const worker = await startBackground(ctx, database, requireAll(drivers), node, isWhereItWas, undo);
     watchWorker(worker, registry);
     if (config.role === 'worker') probePort = await openProbes(ctx, worker, registry, undo);
   } else startWatching(ctx, url, drivers, isWhereItWas, undo);
@@ -255,11 +249,12 @@ async function openWorld(
     undo.push(close);
     return { drivers, node: null, watch: () => [] };
   }
-  progress.stage('machines');
+  const isRouter = config.hypervisor === 'none';
+  progress.stage(isRouter ? 'packets' : 'machines');
   const known = await knownHost(ctx, data.dir);
-  const gateways = await ensureInventory(ctx);
+  const gateways = isRouter ? [] : await ensureInventory(ctx);
   const nodes: LocalNode[] = [];
-  const enlist = async (hypervisor: Hypervisor) => {
+  const enlist = async (hypervisor: Hypervisor | null) => {
     const node = await enlistNode(ctx, hypervisor, known, progress.say);
     nodes.push(node);
     return node.id;
@@ -268,7 +263,10 @@ async function openWorld(
   undo.push(close);
   const all = requireAll(drivers);
   const watched = await Promise.all(
-    nodes.map(async (own) => ({ own, edges: await enlistEdges(ctx, own.id, all) })),
+    nodes.map(async (own) => ({
+      own,
+      edges: await enlistEdges(ctx, own.id, own.hypervisor === null ? 'router' : 'node', all),
+    })),
   );
   return {
     drivers,
@@ -281,7 +279,7 @@ async function startBackground(
   ctx: Whole,
   { url, retentionUrl }: OpenDatabase,
   drivers: Drivers,
-  nodes: number[],
+  node: LocalNode | null,
   isWhereItWas: (ctx: Context) => Promise<boolean>,
   undo: Undo[],
 ): Promise<Worker> {
@@ -291,7 +289,9 @@ async function startBackground(
     await settleRestore(ctx, vpsJobs, endVisits, tellKeyOwners);
     return true;
   };
-  const worker = startWorker(ctx, url, { sagas: allJobs, drivers, nodes, readOwners, mayWork });
+  const sagas = node?.hypervisor === null ? jobsWithoutMachines : allJobs;
+  const nodes = node === null ? [] : [node.id];
+  const worker = startWorker(ctx, url, { sagas, drivers, nodes, readOwners, mayWork });
   undo.push(() => worker.stop());
   const time = await watchClock(ctx);
   undo.push(time.stop);

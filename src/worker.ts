@@ -44,6 +44,7 @@ import {
   fleetMeasures,
   fleetPeriodicJobs,
   fleetWatches,
+  imagePreparation,
   nodesCheck,
   readLow,
 } from './fleet/index.ts';
@@ -145,6 +146,9 @@ export const allJobs: AnySaga[] = [
   ...shieldJobs,
   attachmentForgetting,
 ];
+
+/** What a host does that holds no machines: images are made where they are needed. */
+export const jobsWithoutMachines: AnySaga[] = allJobs.filter((job) => job !== imagePreparation);
 
 /** What a process that does no jobs does while no worker lives: staff is to hear of it. */
 export const standInJobs: AnySaga[] = mailJobs;

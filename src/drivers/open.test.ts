@@ -77,6 +77,20 @@ describe('the drivers of a process', () => {
     await close();
   });
 
+  it('include the edge of a host that only filters, and the hypervisor of nobody', async () => {
+    const enlisted: unknown[] = [];
+    const enlist = async (hypervisor: unknown) => {
+      enlisted.push(hypervisor);
+      return 7;
+    };
+    const env = { HYPERVISOR: 'none', ROLE: 'worker', EDGE: 'memory' };
+    const { drivers, close } = await openDrivers(world(env, { enlist }));
+    const { edge, hypervisor } = requireAll(drivers);
+    expect([enlisted, edge(7).kind]).toEqual([[null], 'memory']);
+    expect(() => hypervisor(7)).toThrow(expect.objectContaining({ code: 'host_not_ready' }));
+    await close();
+  });
+
   it('include no hypervisor where no machines run, which jobs could not do without', async () => {
     const { drivers } = await openDrivers(world({}));
     expect(drivers.hypervisor).toBeUndefined();

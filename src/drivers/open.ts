@@ -21,8 +21,8 @@ import { noVatRegister, type VatRegister, vies } from './vat/index.ts';
 
 /** What the drivers of a process are opened with. */
 export interface World extends Host {
-  /** Writes the hypervisor of this host down as a node; null where this process runs no machines. */
-  enlist: ((hypervisor: Hypervisor) => Promise<number>) | null;
+  /** Writes this host down as a node, with its hypervisor or as one that only filters; null where this process has nothing of either. */
+  enlist: ((hypervisor: Hypervisor | null) => Promise<number>) | null;
   /** Stand in for what the configuration would choose. */
   given?: GivenDrivers;
 }
@@ -36,11 +36,12 @@ export type GivenDrivers = Partial<Omit<Drivers, 'hypervisor' | 'edge' | 'router
 /** The node that this process runs. */
 interface OwnNode {
   id: number;
-  hypervisor: Hypervisor;
+  /** Null where it only filters. */
+  hypervisor: Hypervisor | null;
 }
 
 export interface OpenDrivers {
-  /** A process that runs no machines has no hypervisor. */
+  /** A process without a node has no hypervisor. */
   drivers: Partial<Drivers>;
   close(): Promise<void>;
 }
@@ -101,24 +102,30 @@ export function requireAll(drivers: Partial<Drivers>): Drivers {
 
 async function openNode(world: World, node: { own: OwnNode | null }): Promise<Opened<'hypervisor'>> {
   if (world.enlist === null) return null;
-  const hypervisor = world.given?.hypervisor ?? (await openHypervisor(world));
+  const hypervisor = await hypervisorOf(world);
   try {
     const nodeId = await world.enlist(hypervisor);
     node.own = { id: nodeId, hypervisor };
     return {
       driver: (id) => {
-        if (id === nodeId) return hypervisor;
+        if (hypervisor !== null && id === nodeId) return hypervisor;
         throw new HypervisorError('host_not_ready', `node ${id} is not run by this process`);
       },
-      close: () => hypervisor.close(),
+      close: async () => hypervisor?.close(),
     };
   } catch (error) {
-    await hypervisor.close();
+    await hypervisor?.close();
     throw error;
   }
 }
 
-/** What filters before the machines of this process's node; a process without a node has none. */
+/** By the setting HYPERVISOR; null where this host only filters. */
+async function hypervisorOf(world: World): Promise<Hypervisor | null> {
+  if (world.config.hypervisor === 'none') return null;
+  return world.given?.hypervisor ?? openHypervisor(world);
+}
+
+/** What filters before the machines of this process's node, or of those behind it; a process without a node has none. */
 async function openEdge(
   { config, given, log }: World,
   { own }: { own: OwnNode | null },
@@ -126,7 +133,7 @@ async function openEdge(
   if (own === null) return null;
   const edge = given?.edge ?? (await edgeOf(config, own));
   const isNone = typeof edge === 'string';
-  if (isNone) log.warn({ node: own.id, reason: edge }, 'nothing filters before the machines of this node');
+  if (isNone) log.warn({ node: own.id, reason: edge }, 'nothing filters at this node');
   else log.info({ node: own.id, edge: edge.kind, capabilities: edge.capabilities }, 'packets are filtered');
   return {
     driver: (nodeId) => {
@@ -161,7 +168,7 @@ function openRouters({ config, given }: World, { own }: { own: OwnNode | null })
 /** By the setting EDGE; why there is none, as a sentence. Simulated machines get no packets but those that somebody tells of. */
 async function edgeOf({ edge: engine }: Config, { hypervisor }: OwnNode): Promise<Edge | string> {
   if (engine === 'none') return 'EDGE is none';
-  if (engine === 'memory' || (engine === 'auto' && hypervisor.kind === 'simulator')) return memoryEdge();
+  if (engine === 'memory' || (engine === 'auto' && hypervisor?.kind === 'simulator')) return memoryEdge();
   const reason = await whyNoNftables();
   if (reason === null) return nftablesEdge({ bridged: true, synproxy: await hasKernelSynproxy() });
   if (engine === 'nftables') throw new Error(`EDGE is nftables, but ${reason}`);

@@ -21,7 +21,7 @@ const freeRoom = statement<FreeRow, { locations: string[] }>(
   'fleet.freeRoom',
   `select id, location, cpu_cores_promised - cpu_cores_taken as cpu_cores,
      memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib
-   from nodes where location = any(:locations::text[]) and state = 'active' and reachable and trouble is null`,
+   from nodes where location = any(:locations::text[]) and runs_machines and state = 'active' and reachable and trouble is null`,
 );
 // Counted no further than wanted, pool by pool, in the order of the free ones' index: there may be millions of addresses.
 const freeAddresses = statement<{ free4: number; pools6: number }, { location: string; most: number }>(

@@ -14,6 +14,7 @@ const noteDay = statement<never, { today: string }>(
   `insert into fleet_days (kind, thing_id, what, day, taken)
    select 'node', n.id, each.what, :today::date, each.taken
    from nodes n, lateral (values ('memory', n.memory_mib_taken), ('disk', n.disk_gib_taken)) each (what, taken)
+   where n.runs_machines
    union all
    select 'pool', p.id, 'addresses', :today::date, (select count(*) from addresses where pool_id = p.id and state <> 'free')
    from address_pools p where p.family = 4

@@ -7,6 +7,7 @@ const node = {
   state: 'active',
   reachable: true,
   trouble: null,
+  runs_machines: true,
   accepts_machines: true,
   capacity: { cpu_cores: 64, memory_mib: 262144, disk_gib: 8192 },
   cpu_overcommit: 8,

@@ -38,7 +38,15 @@ export { fleetJobs, fleetPeriodicJobs, fleetWatches } from './jobs.ts';
 export { readLow } from './low.ts';
 export { fleetMeasures } from './measures.ts';
 export { moveHeld } from './moveHeld.ts';
-export { findNodeId, type Host, NodeTaken, type Reserve, registerNode, requireOwnName } from './nodes.ts';
+export {
+  findNodeId,
+  type Host,
+  NodeTaken,
+  type Reserve,
+  registerNode,
+  registerRouter,
+  requireOwnName,
+} from './nodes.ts';
 export { fleetPersonal } from './personal.ts';
 export {
   findPlacement,
@@ -49,6 +57,7 @@ export {
   resizeResources,
 } from './placement.ts';
 export { addPool, gatewaysOf, type Pool } from './pools.ts';
+export { imagePreparation } from './prepareImage.ts';
 export { replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';

@@ -6,7 +6,7 @@ import { orderVps, vpsCart } from '../../test/orders.ts';
 import { newStaff } from '../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../test/product.ts';
 import { contents, settledContents, sql } from '../../test/sql.ts';
-import { registerNode, requireOwnName } from './nodes.ts';
+import { registerNode, registerRouter, requireOwnName } from './nodes.ts';
 
 const changes = watchChanges();
 
@@ -227,6 +227,23 @@ describe('a node whose host is replaced', () => {
     const node = await registerNode(product.ctx, known, capacity);
     const moved = { ...known, dataDirId: randomUUID(), isAlone: true };
     expect(await registerNode(product.ctx, moved, capacity)).toBe(node);
+  });
+});
+
+describe('a host that only filters', () => {
+  it('has nothing to promise, and is no node that has machines or is another host', async () => {
+    const known = await host('router-1', 'RRR');
+    const router = await registerRouter(product.ctx, known);
+    expect(await node(router)).toMatchObject({ runs_machines: false, accepts_machines: false });
+    expect((await product.staff.patch(`/staff/nodes/${router}`, { cpu_overcommit: 64 })).status).toBe(200);
+    expect((await node(router)).promised).toEqual({ cpu_cores: 0, memory_mib: 0, disk_gib: 0 });
+    const other = { ...known, dataDirId: randomUUID() };
+    await expect(registerRouter(product.ctx, other)).rejects.toThrow('NODE_NAME of its own');
+    expect((await node()).machines).toBeGreaterThan(0);
+    await expect(registerRouter(product.ctx, await host('node-1'))).rejects.toThrow('machines or orders');
+    expect(await node()).toMatchObject({ runs_machines: true });
+    expect(await registerNode(product.ctx, known, capacity)).toBe(router);
+    expect(await node(router)).toMatchObject({ runs_machines: true, capacity: { memory_mib: 10_240 } });
   });
 });
 

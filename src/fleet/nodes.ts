@@ -20,6 +20,7 @@ interface NodeRow {
   state: 'active' | 'draining' | 'down';
   reachable: boolean;
   trouble: string | null;
+  runs_machines: boolean;
   cpu_cores: number;
   memory_mib: number;
   disk_gib: number;
@@ -69,9 +70,29 @@ const insertNode = statement<
    values (:name, :location, :cpuCores, :memoryMib, :diskGib, :now, :now, :memoryReserveMib, :diskReserveGib,
      :dataDirId::uuid)
    on conflict (name) do update set cpu_cores = excluded.cpu_cores, memory_mib = excluded.memory_mib,
-     disk_gib = excluded.disk_gib, seen_at = excluded.seen_at, reachable = true, data_dir_id = excluded.data_dir_id
+     disk_gib = excluded.disk_gib, seen_at = excluded.seen_at, reachable = true, data_dir_id = excluded.data_dir_id,
+     runs_machines = true
    where :isAlone or nodes.data_dir_id is null or nodes.data_dir_id = excluded.data_dir_id
    returning id`,
+);
+
+// A node that has machines, or room for them that somebody has ordered, stays one.
+const insertRouter = statement<
+  { id: number },
+  { name: string; location: string; dataDirId: string; isAlone: boolean; now: Date }
+>(
+  'fleet.insertRouter',
+  `insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, runs_machines, seen_at, created_at, data_dir_id)
+   values (:name, :location, 0, 0, 0, false, :now, :now, :dataDirId::uuid)
+   on conflict (name) do update set cpu_cores = 0, memory_mib = 0, disk_gib = 0, runs_machines = false, trouble = null,
+     troubled_at = null, seen_at = excluded.seen_at, reachable = true, data_dir_id = excluded.data_dir_id
+   where (:isAlone or nodes.data_dir_id is null or nodes.data_dir_id = excluded.data_dir_id)
+     and not exists (select 1 from placements p where p.node_id = nodes.id)
+   returning id`,
+);
+const machinesAt = statement<{ count: number }, { name: string }>(
+  'fleet.machinesAtNode',
+  `select count(*)::int as count from placements p join nodes n on n.id = p.node_id where n.name = :name`,
 );
 
 const otherHost = statement<{ id: number }, { name: string; dataDirId: string }>(
@@ -88,7 +109,7 @@ const memoryLeft = 't.memory_mib_promised - t.memory_mib_taken';
 const diskLeft = 't.disk_gib_promised - t.disk_gib_taken';
 
 const selectNode = `
-  select t.id, t.name, t.location, t.state, t.reachable, t.trouble, t.cpu_cores, t.memory_mib, t.disk_gib, t.cpu_overcommit,
+  select t.id, t.name, t.location, t.state, t.reachable, t.trouble, t.runs_machines, t.cpu_cores, t.memory_mib, t.disk_gib, t.cpu_overcommit,
     t.memory_reserve_mib, t.disk_reserve_gib, t.cpu_cores_promised, t.memory_mib_promised, t.disk_gib_promised,
     t.cpu_cores_taken, t.memory_mib_taken, t.disk_gib_taken, t.copies_gib, t.seen_at, t.created_at,
     case when t.state = 'active' then ${daysUntilFull('node', 't.id', 'memory', memoryLeft)} end as memory_full_in_days,
@@ -156,6 +177,26 @@ export async function registerNode(
   });
   if (row === null) throw await taken(ctx, name);
   return row.id;
+}
+
+/**
+ * Writes down a host that runs no machines: it has nothing to promise, and nobody is placed there. Returns its id. {@link NodeTaken} when
+ * another host has its name, or when it has machines.
+ */
+export async function registerRouter(
+  ctx: Context,
+  { name, location, dataDirId, isAlone = false }: Host,
+): Promise<number> {
+  const row = await ctx.db.maybe(insertRouter, {
+    ...{ name, location, dataDirId, isAlone, now: ctx.clock.now() },
+  });
+  if (row !== null) return row.id;
+  const { count } = await ctx.db.one(machinesAt, { name });
+  if (count === 0) throw await taken(ctx, name);
+  throw new NodeTaken(
+    `HYPERVISOR is none, but the node "${name}" has ${count} machines or orders. Give this host a NODE_NAME of its own, or ` +
+      'let the node end its machines first.',
+  );
 }
 
 /** Refuses a host under the name of another one, before it has done anything: {@link NodeTaken}. */
@@ -237,7 +278,8 @@ function viewNode(row: NodeRow) {
     state: row.state,
     reachable: row.reachable,
     trouble: row.trouble,
-    accepts_machines: row.state === 'active' && row.reachable && row.trouble === null,
+    runs_machines: row.runs_machines,
+    accepts_machines: row.runs_machines && row.state === 'active' && row.reachable && row.trouble === null,
     capacity: { cpu_cores: row.cpu_cores, memory_mib: row.memory_mib, disk_gib: row.disk_gib },
     cpu_overcommit: row.cpu_overcommit,
     memory_reserve_mib: row.memory_reserve_mib,

@@ -49,7 +49,7 @@ const freeNodes = (name: string, order: string) =>
     `select id, cpu_cores_promised - cpu_cores_taken as cpu_cores,
        memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib
      from nodes
-     where location = :location and state = 'active' and reachable and trouble is null
+     where location = :location and runs_machines and state = 'active' and reachable and trouble is null
        and cpu_cores_promised - cpu_cores_taken >= :cpuCores
        and memory_mib_promised - memory_mib_taken >= :memoryMib
        and disk_gib_promised - disk_gib_taken >= :diskGib

@@ -50,6 +50,9 @@ export const Node = named(
     trouble: Nullable(
       Type.String({ description: 'What its host lacks, for which it takes no new machines; null: nothing' }),
     ),
+    runs_machines: Type.Boolean({
+      description: 'false: a host that only filters packets, for machines of other nodes',
+    }),
     accepts_machines: Type.Boolean(),
     capacity: Type.Object(Size.properties, { description: 'What it physically has' }),
     cpu_overcommit: Type.Number(),
@@ -73,7 +76,7 @@ export const Node = named(
     last_seen_at: Nullable(Timestamp),
     created_at: Timestamp,
   }),
-  'A host that machines run on',
+  'A host that machines run on, or that filters packets before those of others',
 );
 export const NodeData = named('NodeAnswer', Type.Object({ node: Node }));
 export const NodeList = named('NodeList', listOf('nodes', Node));

@@ -5,7 +5,7 @@ const enlist = statement<
   { id: number },
   {
     nodeId: number;
-    kind: 'node' | 'routers';
+    kind: 'node' | 'router' | 'routers';
     suffix: string;
     engine: string;
     reason: string | null;
@@ -26,6 +26,22 @@ const unserve = statement<never, { nodeId: number }>(
    where node_id = :nodeId and kind = 'routers'`,
 );
 
+const nodesBehindHost = statement<{ name: string }, { name: string }>(
+  'shield.nodesBehindHost',
+  `select b.name from nodes n join shield_edges e on e.node_id = n.id and e.kind = 'router'
+   join shield_fronts f on f.edge_id = e.id join nodes b on b.id = f.node_id where n.name = :name order by b.name`,
+);
+
+/** Refuses that a host runs machines that filters for those of others: the error names them. */
+export async function requireNothingBehind(ctx: Context, name: string): Promise<void> {
+  const behind = (await ctx.db.many(nodesBehindHost, { name })).map((node) => node.name);
+  if (behind.length === 0) return;
+  throw new Error(
+    `"${name}" filters for the machines of ${behind.join(', ')}: start it with HYPERVISOR=none, or take these nodes away ` +
+      'from its edge first.',
+  );
+}
+
 /** The edges of a node's process, by their ids. */
 export interface OwnEdges {
   filter: number;
@@ -33,21 +49,19 @@ export interface OwnEdges {
   routers: number | null;
 }
 
-/** Writes down what stands in front of addresses at a node, as its process has opened it. */
+/** Writes down what stands in front of addresses at a node, before its own machines or those of others, as its process has opened it. */
 export async function enlistEdges(
   ctx: Context,
   nodeId: number,
+  kind: 'node' | 'router',
   { edge, routers }: Pick<Drivers, 'edge' | 'routers'>,
 ): Promise<OwnEdges> {
   const own = whatFilters(() => edge(nodeId));
   const now = ctx.clock.now();
   return transaction(ctx, 'shield.enlistEdges', async (tx) => {
     const filter = await tx.db.one(enlist, {
-      nodeId,
-      kind: 'node',
-      suffix: '',
+      ...{ nodeId, kind, suffix: '', now },
       ...own,
-      now,
     });
     if (!speaksToRouters(() => routers(nodeId))) {
       await tx.db.run(unserve, { nodeId });

@@ -19,18 +19,21 @@ export function Nodes() {
     ['name', 'location', 'state', 'reachable', 'machines', 'memory', 'disk', 'trouble', 'actions'],
     {
       state: ({ state }) => t(`running.node_${state}`),
-      memory: ({ taken, promised, full_in_days: days }) => (
-        <>
-          {of(taken.memory_mib / 1024, promised.memory_mib / 1024)}
-          <FullIn days={days.memory} />
-        </>
-      ),
-      disk: ({ taken, promised, full_in_days: days }) => (
-        <>
-          {of(taken.disk_gib, promised.disk_gib)}
-          <FullIn days={days.disk} />
-        </>
-      ),
+      machines: ({ runs_machines: runs, machines }) => (runs ? machines : t('running.onlyFilters')),
+      memory: ({ runs_machines: runs, taken, promised, full_in_days: days }) =>
+        runs && (
+          <>
+            {of(taken.memory_mib / 1024, promised.memory_mib / 1024)}
+            <FullIn days={days.memory} />
+          </>
+        ),
+      disk: ({ runs_machines: runs, taken, promised, full_in_days: days }) =>
+        runs && (
+          <>
+            {of(taken.disk_gib, promised.disk_gib)}
+            <FullIn days={days.disk} />
+          </>
+        ),
       actions: (node) => <Acts of={node} />,
     },
   );

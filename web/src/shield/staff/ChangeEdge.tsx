@@ -62,7 +62,7 @@ function decidedOf(id: number): Reading<Decided> {
     const choices: Decided['choices'] = [];
     if (kind === 'router')
       for await (const each of client.all('/staff/nodes', 'nodes'))
-        choices.push({ id: each.id, name: each.name });
+        if (each.runs_machines) choices.push({ id: each.id, name: each.name });
     return { now: { name, nodes, choices, routers: routers && decidedOfRouters(routers) }, tag };
   };
   return { read };
