@@ -3,6 +3,7 @@ import { Strict } from '../platform/http/index.ts';
 import { settings } from '../settings/index.ts';
 import { mostKept } from './analytics/parts.ts';
 
+const kept = { traffic_minutes_days: 31, traffic_hours_days: 366, flows_minutes: 60, attacks_days: 90 };
 /** From how much on, of all that comes to one address, routers in front are to help. */
 const lines = {
   ...{ flowspec_from_mbps: 1_000, flowspec_from_pps: 1_000_000 },
@@ -43,6 +44,12 @@ export const shield = settings({
       description:
         'How many minutes it is kept who sent what to each address at least, as samples show it; 40 more at most',
     }),
+    attacks_days: Type.Integer({
+      // What is usual for an address is learned from four weeks, without the hours of attacks.
+      minimum: 30,
+      maximum: 3_660,
+      description: 'How many days an attack is listed after its end, with what was done against it',
+    }),
     flowspec_from_mbps: line(
       'mbps',
       'drop what they can of an attack, if what filters before a machine is not to bear more alone',
@@ -55,11 +62,11 @@ export const shield = settings({
     blackhole_from_pps: line('packets', 'do so'),
   }),
   defaults: {
-    ...{ active_rules: 200, traffic_minutes_days: 31, traffic_hours_days: 366, flows_minutes: 60 },
+    ...{ active_rules: 200, ...kept },
     ...lines,
   },
   example: {
-    ...{ active_rules: 200, traffic_minutes_days: 31, traffic_hours_days: 366, flows_minutes: 60 },
+    ...{ active_rules: 200, ...kept },
     ...lines,
   },
 });

@@ -1,5 +1,6 @@
 import { type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
+import { forgetAttacks } from '../attacks/forget.ts';
 import { shield } from '../settings.ts';
 import { type Resolution, spentParts } from './parts.ts';
 
@@ -21,8 +22,8 @@ const empty = statement<{ done: string }, { part: string }>(
   'select empty_shield_traffic(:part)::text as done',
 );
 
-/** Empties the parts in which nothing is left that settings have kept. */
-async function forgetTraffic(tx: TxContext): Promise<void> {
+/** Empties the parts in which nothing is left that settings have kept, and lets go of attacks that were over before. */
+async function forgetTraffic(tx: TxContext): Promise<'more' | undefined> {
   const settings = await readSettings(tx, shield);
   const keep: Record<Resolution, number> = {
     minutes: settings.traffic_minutes_days,
@@ -34,6 +35,7 @@ async function forgetTraffic(tx: TxContext): Promise<void> {
     for (const { nth } of await tx.db.many(filled[resolution], { parts }))
       await tx.db.many(empty, { part: `${tables[resolution]}_${nth}` });
   }
+  return forgetAttacks(tx, settings.attacks_days);
 }
 
 export const forgettingTraffic: PeriodicJob = {

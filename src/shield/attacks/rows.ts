@@ -111,15 +111,16 @@ export async function writeAttack(
   counted: CountedThere,
 ): Promise<void> {
   const now = tx.clock.now();
+  const goesOn = attack.endedAt === null;
   await tx.db.run(closeElsewhere, { address, id, now });
   await tx.db.run(write, {
     ...{ id, organization_id: organizationId, service_id: serviceId, address, nodeId, now },
     ...{ kind: attack.kind, of: attack.of, ratio: attack.ratio, readings: attack.readings },
     ...{ started_at: attack.startedAt, last_over_at: attack.lastOverAt, ended_at: attack.endedAt },
     ...{ peak_pps: attack.peakPps, peak_mbps: attack.peakMbps, packets: attack.packets, bytes: attack.bytes },
-    ...{ ports: JSON.stringify(attack.ports), counted: JSON.stringify(counted) },
+    ...{ ports: JSON.stringify(attack.ports), counted: JSON.stringify(goesOn ? counted : {}) },
     tops: JSON.stringify(writtenOf(tops)),
-    closed_at: attack.endedAt === null ? null : now,
+    closed_at: goesOn ? null : now,
   });
 }
 
