@@ -164,7 +164,12 @@ const Enforced = named(
       Type.Integer({ description: 'Which version of it the edge has; null: none yet', format: 'int64' }),
     ),
     since: Nullable(Timestamp),
-    error: Nullable(Type.String({ description: 'Why what is wanted is not in force' })),
+    error: Nullable(
+      Type.String({
+        description:
+          'Why what is wanted is not in force, or, where it is active, not at routers in front as well',
+      }),
+    ),
   }),
   'What the edge does about it',
 );

@@ -61,8 +61,9 @@ const Peer = named(
   Type.Object({
     address: Type.String(),
     asn: Type.Integer(),
-    state: Choice(['established', 'connecting', 'shut'], {
-      description: 'shut: gobgpd speaks to it no more until somebody says so there',
+    state: Choice(['established', 'connecting', 'refusing', 'shut'], {
+      description:
+        'refusing: it is there, and broke off less than ten seconds ago, as a router does that takes fewer routes than it is told of. shut: gobgpd speaks to it no more until somebody says so there',
     }),
     refusals: Type.Integer({
       description: 'How often the router broke off, as it does when it is told of more routes than it takes',

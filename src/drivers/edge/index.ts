@@ -10,6 +10,7 @@ export {
   type BgpRouters,
   bgpEdge,
   bgpRouters,
+  type RoutersRead,
 } from './bgp/driver.ts';
 export type { BgpPeer } from './bgp/peers.ts';
 export { fittingOf, type LeftOut } from './bgp/told.ts';

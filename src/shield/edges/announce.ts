@@ -6,7 +6,7 @@ import type { At } from './rows.ts';
 export const announce = job<At>(
   'shield.announce',
   async ({ ctx, drivers, payload }) => {
-    await announceNow(ctx, payload, drivers.routers);
+    await announceNow(ctx, payload, drivers.routers, { anew: true });
   },
   { attempts: 1, failed: async () => 'unwanted' },
 );

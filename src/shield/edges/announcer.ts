@@ -1,16 +1,17 @@
 import {
   type BgpEdge,
-  type BgpPeer,
   type BgpRouters,
   EdgeError,
   type Held,
   type Measure,
+  type RoutersRead,
 } from '../../drivers/edge/index.ts';
 import { type Context, type Drivers, statement } from '../../platform/index.ts';
 import { wordsOf } from '../enforce/apply.ts';
 import { inTurnOf } from '../enforce/turn.ts';
 import { addressOf, prefixFrom, single } from '../prefix.ts';
 import { noteRouters } from './health.ts';
+import { judgePeers, type Peer, type PeersSeen } from './peers.ts';
 import { type At, boundsOf, findRouters, type RoutersRow, type Wanted } from './rows.ts';
 import { announceRules } from './rulesAtRouters.ts';
 
@@ -59,13 +60,16 @@ interface Memory {
   told: Map<string, number>;
   /** Within which bounds they were told last. */
   within: string | null;
+  peers: PeersSeen;
 }
 
 const memories = new WeakMap<BgpRouters, Memory>();
 const tellMs = 120_000;
 
 function memoryOf(routers: BgpRouters): Memory {
-  const known = memories.get(routers) ?? { row: null, rows: new Map(), told: new Map(), within: null };
+  const known = memories.get(routers) ?? {
+    ...{ row: null, rows: new Map(), told: new Map(), within: null, peers: new Map() },
+  };
   memories.set(routers, known);
   return known;
 }
@@ -82,36 +86,36 @@ export async function tellRouters(at: At, wanted: Wanted, routersOf: Drivers['ro
 
 /**
  * Compares what the routers of an edge were told with what they are to be told, and tells them the difference: also all of it, when
- * their gobgpd died. Says of each why it is not so, and how it stands with the routers.
+ * their gobgpd died. Says of each why it is not so, and how it stands with the routers. `anew`: of rules as well what is wanted no more.
  */
-export async function announceNow(ctx: Context, at: At, routersOf: Drivers['routers']): Promise<void> {
+export async function announceNow(
+  ctx: Context,
+  at: At,
+  routersOf: Drivers['routers'],
+  { anew = false } = {},
+): Promise<void> {
   const routers = routersOf(at.nodeId);
   const memory = memoryOf(routers);
   const row = await findRouters(ctx, at.edgeId);
   if (row === null) return;
   remember(memory, row, await ctx.db.many(wantedAt, { edgeId: at.edgeId }));
   const edge = routers.within(boundsOf(row));
-  let peers: BgpPeer[];
   try {
-    peers = await edge.peers();
-    const states = await inTurnOf(turnOf(at), () => tell(routers, memory));
+    const peers = judgePeers(memory.peers, await edge.peers(), ctx.clock.now().getTime());
+    const { states, ...there } = await inTurnOf(turnOf(at), () => tell(routers, memory));
     await recordAll(ctx, at.edgeId, memory, states, peers);
-    const asked = { at, row, edge, taken: new Set(memory.rows.keys()) };
-    await inTurnOf(turnOf(at), () => announceRules(ctx, asked));
+    const asked = { row, routers, edge, held: there.held, taken: new Set(memory.rows.keys()), anew };
+    // In a turn of their own: what is told against attacks does not wait until rules are read.
+    const isTold = await inTurnOf(`rules at ${turnOf(at)}`, () => announceRules(ctx, asked));
+    const routes = isTold ? (await edge.read()).routes : there.routes;
+    await noteRouters(ctx, row, { error: null, peers, routes });
   } catch (error) {
     if (!(error instanceof EdgeError)) throw error;
     const away = { held: null, error: wordsOf(error) };
-    await recordAll(
-      ctx,
-      at.edgeId,
-      memory,
-      new Map([...memory.rows.keys()].map((address) => [address, away])),
-      null,
-    );
+    const all = new Map([...memory.rows.keys()].map((address) => [address, away]));
+    await recordAll(ctx, at.edgeId, memory, all, null);
     await noteRouters(ctx, row, { error: wordsOf(error), peers: null, routes: null });
-    return;
   }
-  await noteRouters(ctx, row, { error: null, peers, routes: await edge.announced() });
 }
 
 function turnOf({ edgeId }: At): string {
@@ -139,31 +143,39 @@ interface State {
   isNewer?: boolean;
 }
 
-async function tell(routers: BgpRouters, memory: Memory): Promise<Map<string, State>> {
+/** With what there is afterwards. */
+async function tell(
+  routers: BgpRouters,
+  memory: Memory,
+): Promise<RoutersRead & { states: Map<string, State> }> {
+  const states = new Map<string, State>();
   const { row, rows } = memory;
-  if (row === null) return new Map();
+  if (row === null) return { states, held: [], routes: 0 };
   const bounds = boundsOf(row);
   const edge = routers.within(bounds);
   const within = JSON.stringify(bounds);
   if (within !== memory.within) await edge.keepWithin();
   memory.within = within;
-  const held = await edge.list();
-  const there = new Map(held.filter(({ as }) => as === 'mitigation').map((each) => [placeOf(each), each]));
-  const states = new Map<string, State>();
+  const before = await edge.read();
+  const there = new Map(
+    before.held.filter(({ as }) => as === 'mitigation').map((each) => [placeOf(each), each]),
+  );
   // What is withdrawn makes room for the rest.
-  for (const [address, each] of there) {
-    const wanted = rows.get(address);
-    if (wanted === undefined || wanted.measure === null) await edge.release([each]);
-  }
+  const over = [...there].filter(([address]) => (rows.get(address)?.measure ?? null) === null);
+  for (const [, each] of over) await edge.release([each]);
+  let isTold = over.length > 0;
   for (const wanted of rows.values()) {
     const { address, generation, measure } = wanted;
     const known = there.get(address)?.generation ?? null;
     if (measure === null) states.set(address, { held: null, error: null });
     else if (known !== null && known > generation)
       states.set(address, { held: known, error: null, isNewer: true });
-    else states.set(address, await hold(edge, held, wanted, measure, known));
+    else {
+      states.set(address, await hold(edge, before.held, wanted, measure, known));
+      isTold ||= known !== generation;
+    }
   }
-  return states;
+  return { states, ...(isTold ? await edge.read() : before) };
 }
 
 async function hold(
@@ -197,7 +209,7 @@ async function recordAll(
   edgeId: number,
   { rows }: Memory,
   states: ReadonlyMap<string, State>,
-  peers: readonly BgpPeer[] | null,
+  peers: readonly Peer[] | null,
 ): Promise<void> {
   const over: { address: string; generation: number }[] = [];
   const noted: { address: string; generation: number; held: number | null; error: string | null }[] = [];
@@ -229,7 +241,7 @@ function placesOf(some: readonly { address: string; generation: number }[]) {
 }
 
 /** Why routers do not do what their gobgpd has been told; null: all of them do. */
-function whyNotTaken(peers: readonly BgpPeer[], address: string, measure: Measure): string | null {
+function whyNotTaken(peers: readonly Peer[], address: string, measure: Measure): string | null {
   if (peers.length === 0) return 'peer_down: gobgpd has no peers';
   const { family } = single(address);
   const kind = measure.kind === 'blackhole' ? 'blackhole' : 'flow';

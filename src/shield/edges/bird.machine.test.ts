@@ -60,7 +60,7 @@ describe.skipIf(withoutRouters !== null)('routers in front', { timeout: 180_000 
   const blackholes = async () => (await routers.table()).blackholes;
   const edge = async () => (await product.staff.get(edgePath)).body.data.edge;
   const standing = async (measure: string) =>
-    (await newestAttack(tenant)).mitigations.find(
+    (await newestAttack(tenant))?.mitigations.find(
       (each: { measure: string; because: string | null }) =>
         each.measure === measure && each.because === null,
     );
@@ -128,5 +128,39 @@ describe.skipIf(withoutRouters !== null)('routers in front', { timeout: 180_000 
     expect(await blackholes()).toHaveLength(1);
     speaking = await speak();
     await until(blackholes, (each) => each.length === 0, 60_000);
+  });
+
+  it('that take fewer routes than they are told of are said to, and have all of it as soon as they take more', async () => {
+    tenant = await newTenant(product);
+    await defended(tenant, { whitelist: ['198.51.100.0/24', '198.18.0.0/24'] });
+    const { id } = await edge();
+    await product.staff.post('/staff/shield/prefixes', { edge_id: id, network: `${tenant.address}/32` });
+    const ntp = reflected(tenant.address);
+    const isInForce = async () => (await standing('flowspec'))?.in_force === true;
+    await attackUntil(1_500, ntp, isInForce);
+    const there = await until(flows, (each) => each.length >= 3);
+    // The next session has to do with less than that, and is broken off each time.
+    await routers.limitFlows(2);
+    await routers.bird.kill();
+    await routers.bird.start();
+    await attackUntil(1_500, ntp, async () => (await edge()).routers.peers[0].refusals > 0);
+    await attackUntil(1_500, ntp, async () => (await standing('flowspec'))?.error !== null);
+    const { refusals } = (await edge()).routers.peers[0];
+    // It comes back and goes again: nobody takes that for being well.
+    await attackUntil(1_500, ntp, async () => {
+      expect(await standing('flowspec')).toMatchObject({ in_force: false, error: expect.any(String) });
+      const { health, routers: of } = await edge();
+      expect(health.peers_down_since).not.toBeNull();
+      return of.peers[0].refusals >= refusals + 2;
+    });
+    const { body } = await product.staff.get('/staff/attention');
+    expect(JSON.stringify(body.data)).toMatch(
+      /10\.99\.0\.2 is (connecting|refusing), and has broken off \d+ times/,
+    );
+    expect(await product.second([ntp, 100])).toEqual([0]);
+    await routers.limitFlows(null);
+    await attackUntil(1_500, ntp, isInForce);
+    expect((await flows()).toSorted()).toEqual(there.toSorted());
+    expect((await edge()).health.peers_down_since).toBeNull();
   });
 });

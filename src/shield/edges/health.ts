@@ -1,6 +1,7 @@
-import type { BgpPeer, EdgeError, TrafficKind } from '../../drivers/edge/index.ts';
+import type { EdgeError, TrafficKind } from '../../drivers/edge/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 import { wordsOf } from '../enforce/apply.ts';
+import type { Peer } from './peers.ts';
 import type { RoutersRow } from './rows.ts';
 
 const setRouters = statement<
@@ -32,7 +33,7 @@ const everyMs = 10_000;
 export async function noteRouters(
   ctx: Context,
   { id, peers: known }: RoutersRow,
-  { error, peers, routes }: { error: string | null; peers: readonly BgpPeer[] | null; routes: number | null },
+  { error, peers, routes }: { error: string | null; peers: readonly Peer[] | null; routes: number | null },
 ): Promise<void> {
   const now = ctx.clock.now();
   await ctx.db.run(setRouters, {

@@ -15,6 +15,10 @@ export interface RoutersInMemory extends BgpRouters {
   peers: BgpPeer[];
   /** Nobody answers any more, or does again. */
   isAway: boolean;
+  /** Of rules and attacks nothing is taken: why. */
+  refusal: string | null;
+  /** How often somebody asked how it stands with them, and what they hold. */
+  asked: { peers: number; held: number };
   /** All is forgotten, as when gobgpd is started anew. */
   forget(): void;
 }
@@ -28,7 +32,8 @@ const peer = (address: string): BgpPeer => ({
 
 export function routersInMemory(): RoutersInMemory {
   const routers: RoutersInMemory = {
-    ...{ table: memoryEdge(), peers: [peer('192.0.2.254')], isAway: false },
+    ...{ table: memoryEdge(), peers: [peer('192.0.2.254')], isAway: false, refusal: null },
+    asked: { peers: 0, held: 0 },
     forget() {
       routers.table = memoryEdge();
     },
@@ -46,22 +51,36 @@ export function routersInMemory(): RoutersInMemory {
             permanent: true,
           });
       };
+      const takes = () => {
+        if (routers.refusal !== null) throw new EdgeError('edge_refused', routers.refusal);
+      };
+      const held = async () => {
+        routers.asked.held += 1;
+        return (await here().list()).filter(({ destination }) => isWithin(destination));
+      };
       const edge = routers.table;
       return {
         ...edge,
         ...{ kind: 'bgp', capabilities: [] },
         replace: async (policies) => {
+          takes();
           for (const { destination } of policies) check(destination);
           await here().replace(policies);
         },
         mitigate: async (mitigation) => {
+          takes();
           check(mitigation.destination);
           await here().mitigate(mitigation);
         },
         remove: async (versions) => here().remove(versions),
         release: async (versions) => here().release(versions),
-        list: async () => (await here().list()).filter(({ destination }) => isWithin(destination)),
+        list: held,
+        read: async () => {
+          const all = await held();
+          return { held: all, routes: all.length };
+        },
         peers: async () => {
+          routers.asked.peers += 1;
           here();
           return routers.peers;
         },
@@ -70,7 +89,6 @@ export function routersInMemory(): RoutersInMemory {
             if (!isWithin(each.destination))
               await (each.as === 'policy' ? here().remove([each]) : here().release([each]));
         },
-        announced: async () => (await here().list()).length,
         trace: async () => {
           throw new EdgeError('not_supported', 'routers do not show packets');
         },

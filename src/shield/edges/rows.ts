@@ -1,6 +1,7 @@
-import type { BgpBounds, BgpPeer, Measure } from '../../drivers/edge/index.ts';
+import type { BgpBounds, Measure } from '../../drivers/edge/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 import { holds, prefixFrom, single } from '../prefix.ts';
+import type { Peer } from './peers.ts';
 
 /** Which routers are meant: of an edge, and by whose process they are spoken to. */
 export interface At {
@@ -27,7 +28,7 @@ export interface RoutersRow {
   next_hop6: string | null;
   /** What they may be told of. */
   prefixes: string[];
-  peers: BgpPeer[];
+  peers: Peer[];
 }
 
 const routersById = statement<RoutersRow, { id: number }>(

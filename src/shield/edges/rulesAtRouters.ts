@@ -1,141 +1,209 @@
-import { type BgpEdge, fittingOf, type LeftOut, type Policy, parsePrefix } from '../../drivers/edge/index.ts';
+import {
+  type BgpEdge,
+  type BgpRouters,
+  fittingOf,
+  type Held,
+  type LeftOut,
+  type Policy,
+  parsePrefix,
+} from '../../drivers/edge/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
-import { type AddressRow, addressColumns } from '../enforce/addressRows.ts';
+import type { AddressRow } from '../enforce/addressRows.ts';
 import { readPolicies, wordsOf } from '../enforce/apply.ts';
 import { addressOf, prefixFrom } from '../prefix.ts';
-import type { At, RoutersRow } from './rows.ts';
+import type { RoutersRow } from './rows.ts';
+import { type Noted, rulesReader } from './wantedRules.ts';
 
 export interface RulesAsked {
-  at: At;
   row: RoutersRow;
+  routers: BgpRouters;
   edge: BgpEdge;
+  /** What routers hold. */
+  held: readonly Held[];
   /** Addresses whose attacks routers are told of: rules of theirs wait. */
   taken: ReadonlySet<string>;
+  /** Whether something may be wanted no more. */
+  anew: boolean;
 }
 
-interface Announced {
-  address: string;
-  generation: number;
-  routes: number;
-}
-
-const wantedRules = statement<AddressRow, { edgeId: number; after: string; atMost: number }>(
-  'shield.rulesForRouters',
-  `select ${addressColumns} from shield_addresses t
-   join addresses a on a.address = t.address and a.service_id = t.service_id and a.state = 'taken'
-   where t.generation > 0 and t.address > :after::inet
-     and exists (select 1 from shield_prefixes p where p.edge_id = :edgeId and p.network >>= t.address)
-   order by t.address limit :atMost`,
-);
-const announcedRules = statement<Announced, { edgeId: number }>(
-  'shield.announcedRules',
-  `select host(address) as address, generation, routes from shield_announced_rules where edge_id = :edgeId`,
-);
-const keep = statement<
-  never,
-  {
-    edgeId: number;
-    address: string;
-    organizationId: number;
-    generation: number;
-    routes: number;
-    left: string;
-    error: string | null;
-    now: Date;
-  }
->(
+const keep = statement<never, Noted & { edgeId: number; organizationId: number; left: string; now: Date }>(
   'shield.keepAnnouncedRules',
   `insert into shield_announced_rules (edge_id, address, organization_id, generation, routes, left_out, error, updated_at)
    values (:edgeId, :address::inet, :organizationId, :generation, :routes, :left::jsonb, :error, :now)
    on conflict (edge_id, address) do update set organization_id = excluded.organization_id,
      generation = excluded.generation, routes = excluded.routes, left_out = excluded.left_out, error = excluded.error,
-     updated_at = excluded.updated_at`,
+     updated_at = excluded.updated_at
+   where (shield_announced_rules.organization_id, shield_announced_rules.generation, shield_announced_rules.routes,
+     shield_announced_rules.left_out, shield_announced_rules.error) is distinct from
+     (excluded.organization_id, excluded.generation, excluded.routes, excluded.left_out, excluded.error)`,
 );
 const drop = statement<never, { edgeId: number; addresses: string[] }>(
   'shield.dropAnnouncedRules',
   'delete from shield_announced_rules where edge_id = :edgeId and address = any(:addresses::inet[])',
 );
 
-const batch = 500;
-/** Before every address. */
-const first = '0.0.0.0';
+/** Why rules stand at no routers, and when they are tried again. */
+interface Waiting {
+  generation: number;
+  /** For room: so many routes. */
+  routes: number | null;
+  /** After failures: how many in a row, and when the next one may be. */
+  failures: number;
+  from: number;
+  until: number;
+}
+
+interface Memory {
+  read: ReturnType<typeof rulesReader>;
+  waiting: Map<string, Waiting>;
+}
+
+const memories = new WeakMap<BgpRouters, Memory>();
+const firstPauseMs = 2_000;
+const longestPauseMs = 60_000;
+/** Told in one message, and read from the database together. */
+const batch = 100;
+const noRoom = 'no room: other rules take all that is for rules';
 
 /**
  * Has routers told of those rules of customers that fit, as far as there is room for them; what filters before the machines has all of them in
- * any case. Where staff leaves no room for rules, none are told.
+ * any case. Rules for which there is no room are told as soon as there is; those that failed are tried again, ever more seldom. Where staff leaves
+ * no room for rules, none are told. Answers whether something was told.
  */
-export async function announceRules(ctx: Context, { at, row, edge, taken }: RulesAsked): Promise<void> {
-  const { edgeId } = at;
-  const known = new Map((await ctx.db.many(announcedRules, { edgeId })).map((each) => [each.address, each]));
-  const held = (await edge.list()).filter(({ as }) => as === 'policy');
-  if (row.rule_routes === 0 && known.size + held.length === 0) return;
-  const there = new Map(held.map((each) => [addressOf(prefixFrom(each.destination)), each]));
-  const rows = row.rule_routes === 0 ? [] : await wantedNow(ctx, edgeId);
-  const wanted = new Map(
-    rows.filter(({ address }) => !taken.has(address)).map((each) => [each.address, each]),
-  );
-  const gone = [...there].filter(([address]) => !wanted.has(address)).map(([, each]) => each);
-  await edge.remove(gone);
-  await ctx.db.run(drop, { edgeId, addresses: [...known.keys()].filter((address) => !wanted.has(address)) });
-  const standing = (each: AddressRow): number | null => {
-    const before = known.get(each.address);
-    const stands = there.get(each.address)?.generation === each.generation;
-    return before?.generation === each.generation && (stands || before.routes === 0) ? before.routes : null;
-  };
-  const policies = await policiesOf(
-    ctx,
-    [...wanted.values()].filter((each) => standing(each) === null),
-  );
-  let room = row.rule_routes;
-  for (const each of wanted.values()) {
-    const policy = policies.get(each.address);
-    room -= standing(each) ?? (policy && (await announceOne(ctx, { edgeId, edge, room }, each, policy))) ?? 0;
+export async function announceRules(ctx: Context, asked: RulesAsked): Promise<boolean> {
+  const { row, routers, edge, taken, anew } = asked;
+  const memory = memories.get(routers) ?? { read: rulesReader(), waiting: new Map() };
+  memories.set(routers, memory);
+  const policies = asked.held.filter(({ as }) => as === 'policy');
+  const there = new Map(policies.map((each) => [addressOf(prefixFrom(each.destination)), each]));
+  const { rows, noted } = await memory.read(ctx, row, anew);
+  const wanted = [...rows.values()].filter(({ address }) => row.rule_routes > 0 && !taken.has(address));
+  const turn = { ctx, row, edge, there, noted, waiting: memory.waiting };
+  const isTaken = await takeAway(turn, new Set(wanted.map(({ address }) => address)));
+  const standing = wanted.filter((each) => stands(turn, each));
+  const routesOf = ({ address }: AddressRow) => noted.get(address)?.routes ?? 0;
+  let room = standing.reduce((left, each) => left - routesOf(each), row.rule_routes);
+  // Of less room than there was the last ones have none.
+  const over: AddressRow[] = [];
+  for (let last = standing.pop(); room < 0 && last !== undefined; last = standing.pop()) {
+    if (routesOf(last) > 0) over.push(last);
+    room += routesOf(last);
   }
+  await edge.remove(over.flatMap(({ address }) => there.get(address) ?? []));
+  for (const { address } of over) there.delete(address);
+  const now = ctx.clock.now().getTime();
+  const due = wanted.filter(
+    (each) => !stands(turn, each) && isDue(memory.waiting.get(each.address), each, room, now),
+  );
+  for (let at = 0; at < due.length; at += batch)
+    room = await announceSome(turn, due.slice(at, at + batch), room);
+  return isTaken || over.length + due.length > 0;
 }
 
-async function policiesOf(ctx: Context, rows: readonly AddressRow[]): Promise<Map<string, Policy>> {
-  const all: Policy[] = [];
-  for (let at = 0; at < rows.length; at += batch)
-    all.push(...(await readPolicies(ctx, rows.slice(at, at + batch))).policies);
-  return new Map(all.map((policy) => [addressOf(prefixFrom(policy.destination)), policy]));
+interface Turn {
+  ctx: Context;
+  row: RoutersRow;
+  edge: BgpEdge;
+  there: Map<string, Held>;
+  noted: Map<string, Noted>;
+  waiting: Map<string, Waiting>;
 }
 
-async function wantedNow(ctx: Context, edgeId: number): Promise<AddressRow[]> {
-  const all: AddressRow[] = [];
-  for (let after = first; ; ) {
-    const some = await ctx.db.many(wantedRules, { edgeId, after, atMost: batch });
-    all.push(...some);
-    const last = some.at(-1);
-    if (some.length < batch || last === undefined) return all;
-    after = last.address;
+/** What is wanted there no more. */
+async function takeAway(
+  { ctx, row, edge, there, noted, waiting }: Turn,
+  wanted: ReadonlySet<string>,
+): Promise<boolean> {
+  const gone = [...there].filter(([address]) => !wanted.has(address));
+  await edge.remove(gone.map(([, each]) => each));
+  const addresses = [...noted.keys()].filter((address) => !wanted.has(address));
+  if (addresses.length > 0) await ctx.db.run(drop, { edgeId: row.id, addresses });
+  for (const address of addresses) for (const map of [noted, waiting]) map.delete(address);
+  return gone.length > 0;
+}
+
+function stands({ noted, there }: Turn, { address, generation }: AddressRow): boolean {
+  const before = noted.get(address);
+  if (before === undefined || before.generation !== generation || before.error !== null) return false;
+  return before.routes === 0 || there.get(address)?.generation === generation;
+}
+
+function isDue(waiting: Waiting | undefined, { generation }: AddressRow, room: number, now: number): boolean {
+  if (waiting === undefined || waiting.generation !== generation) return true;
+  if (waiting.routes !== null) return waiting.routes <= room;
+  // A clock that went back makes nobody wait.
+  return now >= waiting.until || now < waiting.from;
+}
+
+interface Fitting {
+  row: AddressRow;
+  policy: Policy;
+  left: LeftOut[];
+  routes: number;
+}
+
+/** How much room is left. */
+async function announceSome(turn: Turn, rows: readonly AddressRow[], room: number): Promise<number> {
+  const { policies } = await readPolicies(turn.ctx, rows);
+  const byAddress = new Map(policies.map((policy) => [addressOf(prefixFrom(policy.destination)), policy]));
+  let left = room;
+  const fitting: Fitting[] = [];
+  for (const row of rows) {
+    const policy = byAddress.get(row.address);
+    if (policy === undefined) continue;
+    const found = { row, ...fittingOf(policy, parsePrefix(policy.destination)) };
+    if (found.routes > left) {
+      await note(turn, found, noRoom);
+      continue;
+    }
+    left -= found.routes;
+    fitting.push(found);
   }
+  const isTold = (await replace(turn.edge, fitting)) === null;
+  for (const each of fitting) {
+    const error = isTold ? null : await replace(turn.edge, [each]);
+    if (error !== null) left += each.routes;
+    await note(turn, each, error);
+  }
+  return left;
 }
 
-/** How many routes it takes. */
-async function announceOne(
-  ctx: Context,
-  { edgeId, edge, room }: { edgeId: number; edge: BgpEdge; room: number },
-  row: AddressRow,
-  policy: Policy,
-): Promise<number> {
-  const found = fittingOf(policy, parsePrefix(policy.destination));
-  const fits = found.routes <= room;
-  const error = fits ? await replace(edge, found.policy) : 'no room: other rules take all that is for rules';
-  if (!fits || error !== null)
-    await edge.remove([{ destination: policy.destination, generation: policy.generation }]);
-  const routes = error === null ? found.routes : 0;
-  await ctx.db.run(keep, {
-    ...{ edgeId, address: row.address, organizationId: row.organization_id, generation: row.generation },
-    ...{ routes, error, left: JSON.stringify(found.left satisfies LeftOut[]), now: ctx.clock.now() },
-  });
-  return routes;
-}
-
-async function replace(edge: BgpEdge, policy: Policy): Promise<string | null> {
+async function replace(edge: BgpEdge, some: readonly Fitting[]): Promise<string | null> {
   try {
-    await edge.replace([policy]);
+    if (some.length > 0) await edge.replace(some.map(({ policy }) => policy));
     return null;
   } catch (error) {
     return wordsOf(error);
   }
+}
+
+/** Writes down how it went; where it went wrong, nothing older stays with the routers either. */
+async function note(
+  { ctx, row: { id: edgeId }, edge, noted, waiting }: Turn,
+  { row, policy, left, routes: needed }: Fitting,
+  error: string | null,
+): Promise<void> {
+  const { address, generation, organization_id: organizationId } = row;
+  if (error === null) waiting.delete(address);
+  else {
+    await edge.remove([{ destination: policy.destination, generation }]);
+    waiting.set(address, waitingFor(waiting.get(address), generation, error === noRoom ? needed : null, ctx));
+  }
+  const now = { address, generation, routes: error === null ? needed : 0, error };
+  await ctx.db.run(keep, {
+    ...{ ...now, edgeId, organizationId, left: JSON.stringify(left), now: ctx.clock.now() },
+  });
+  noted.set(address, now);
+}
+
+function waitingFor(
+  before: Waiting | undefined,
+  generation: number,
+  routes: number | null,
+  { clock }: Context,
+): Waiting {
+  const from = clock.now().getTime();
+  const failures = routes === null && before?.generation === generation ? before.failures + 1 : 0;
+  const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** failures);
+  return { generation, routes, failures, from, until: from + pauseMs };
 }

@@ -1,4 +1,3 @@
-import type { BgpPeer } from '../../drivers/edge/index.ts';
 import { record } from '../../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import {
@@ -17,6 +16,7 @@ import { requireOneAddress } from '../owned.ts';
 import { addressOf } from '../prefix.ts';
 import { refuse } from '../refuse.ts';
 import { announce } from './announce.ts';
+import type { Peer } from './peers.ts';
 
 interface EdgeRow {
   id: number;
@@ -40,7 +40,7 @@ interface EdgeRow {
   error_since: Date | null;
   full_kinds: string[];
   full_since: Date | null;
-  peers: BgpPeer[];
+  peers: Peer[];
   peers_down_since: Date | null;
   routes: number | null;
   prefixes: string[];

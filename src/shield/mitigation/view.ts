@@ -38,6 +38,7 @@ export async function findMitigations(
 export function viewMitigation(row: ShownRow) {
   const { id, kind, measure, ports, why, started_at, in_force_since, packets, bytes, released_at, because } =
     row;
+  const stands = in_force_since !== null && released_at === null;
   return {
     ...{
       id,
@@ -53,7 +54,8 @@ export function viewMitigation(row: ShownRow) {
       past: why.past === null ? null : whole(why.past),
       limit: whole(why.limit),
     },
-    ...{ started_at, in_force: in_force_since !== null && released_at === null, in_force_since },
+    // A router that went away has forgotten all of it.
+    ...{ started_at, in_force: stands && !(isOfRouters(measure) && row.error !== null), in_force_since },
     counters: { packets, bytes },
     error: row.error === null || released_at !== null ? null : adviceOn(row.error),
     releasing: row.asked_at !== null && released_at === null,

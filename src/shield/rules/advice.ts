@@ -13,3 +13,10 @@ const otherwise =
 export function adviceOn(error: string): string {
   return advice[error.split(':', 1)[0] ?? ''] ?? otherwise;
 }
+
+/** The same of routers in front, which would drop what rules drop anyway, only earlier. */
+export function adviceOnRouters(error: string): string {
+  return error.startsWith('no room')
+    ? 'It filters before your machine. The routers in front have no room for it at present, and get it as soon as they have'
+    : 'It filters before your machine. The routers in front do not have it at present; it is tried again';
+}

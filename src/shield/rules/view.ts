@@ -1,9 +1,8 @@
 import { type Context, statement } from '../../platform/index.ts';
-import type { AddressRow } from '../enforce/addressRows.ts';
-import { addressColumns } from '../enforce/addressRows.ts';
+import { type AddressRow, addressColumns } from '../enforce/addressRows.ts';
 import { within31Bits } from '../ids.ts';
 import { addressOf, prefixFrom, sizeOf } from '../prefix.ts';
-import { adviceOn } from './advice.ts';
+import { adviceOn, adviceOnRouters } from './advice.ts';
 import { isAbout, isActive, type RuleRow } from './rows.ts';
 
 interface Counted {
@@ -20,12 +19,21 @@ const countsOf = statement<Counted, { ids: number[] }>(
      sum(dropped_packets)::bigint as dropped_packets, sum(dropped_bytes)::bigint as dropped_bytes
    from shield_counts where rule_id = any(:ids::int[]) group by rule_id`,
 );
-const statesOf = statement<AddressRow, { organizationId: number; addresses: string[]; wide: string[] }>(
+/** With why routers in front have no rules of the address, though they are to have those that fit. */
+interface State extends AddressRow {
+  routers_error: string | null;
+}
+
+const stateColumns = `${addressColumns}, (select coalesce(n.error, e.error, case when e.peers_down_since is not null then 'peer_down' end)
+  from shield_announced_rules n join shield_edges e on e.id = n.edge_id
+  where e.kind = 'routers' and n.address = t.address and coalesce(n.error, e.error, e.peers_down_since::text) is not null
+  limit 1) as routers_error`;
+const statesOf = statement<State, { organizationId: number; addresses: string[]; wide: string[] }>(
   'shield.statesOfRules',
-  `select ${addressColumns} from shield_addresses t where t.address = any(:addresses::inet[])
+  `select ${stateColumns} from shield_addresses t where t.address = any(:addresses::inet[])
      and t.organization_id = :organizationId
    union all
-   select ${addressColumns} from shield_addresses t
+   select ${stateColumns} from shield_addresses t
    where cardinality(:wide::cidr[]) > 0 and t.organization_id = :organizationId and t.address <<= any(:wide::cidr[])
      and not t.address = any(:addresses::inet[])`,
 );
@@ -45,7 +53,7 @@ export async function viewRules(ctx: Context, organizationId: number, rows: read
   return rows.map((row) => view(row, byRule.get(row.id), states, now));
 }
 
-function view(row: RuleRow, counted: Counted | undefined, states: readonly AddressRow[], now: Date) {
+function view(row: RuleRow, counted: Counted | undefined, states: readonly State[], now: Date) {
   const { id, destination, source, action, protocol, note, matches } = row;
   const counters = {
     packets: counted?.packets ?? 0,
@@ -74,7 +82,7 @@ function view(row: RuleRow, counted: Counted | undefined, states: readonly Addre
 }
 
 /** What the edge does about a rule: all of its addresses together. */
-function enforcedOf(row: RuleRow, states: readonly AddressRow[], now: Date) {
+function enforcedOf(row: RuleRow, states: readonly State[], now: Date) {
   const own = states.filter(({ address }) => isAbout(row, address));
   const isSettled =
     row.enforced_generation === row.generation &&
@@ -83,10 +91,13 @@ function enforcedOf(row: RuleRow, states: readonly AddressRow[], now: Date) {
   const active = isActive(row, now) ? isSettled && row.enforced_active : row.enforced_active;
   const isDone = isSettled && row.enforced_active === isActive(row, now);
   const failed = own.find(({ error }) => error !== null);
+  const missing = own.find(({ routers_error }) => routers_error !== null);
+  const here = isDone || failed === undefined ? null : adviceOn(failed.error ?? '');
+  const inFront = active && missing !== undefined ? adviceOnRouters(missing.routers_error ?? '') : null;
   return {
     active,
     generation: row.enforced_generation,
     since: row.enforced_since,
-    error: isDone || failed === undefined ? null : adviceOn(failed.error ?? ''),
+    error: here ?? inFront,
   };
 }

@@ -47,7 +47,7 @@ describe.skipIf(withoutRouters !== null)('an edge of routers', { timeout: 120_00
     const held = await edge.list();
     await edge.remove(held.filter(({ as }) => as === 'policy'));
     for (const each of held.filter(({ as }) => as === 'mitigation')) await edge.release([each]);
-    expect(await edge.announced()).toBe(0);
+    expect((await edge.read()).routes).toBe(0);
     await atRouter((table) => expect(table).toEqual(nowhere));
     for (const each of edges.splice(0)) await each.close();
   });
@@ -114,7 +114,7 @@ describe.skipIf(withoutRouters !== null)('an edge of routers', { timeout: 120_00
       ]);
       expect(table.blackholes.toSorted()).toEqual(['2001:db8:7:1::1/128', '203.0.113.67/32']);
     });
-    expect(await edge.announced()).toBe(9);
+    expect((await edge.read()).routes).toBe(9);
     expect(await held(edge)).toEqual([
       'mitigation 2001:db8:7:1::1/128 1',
       'mitigation 203.0.113.0/29 1',
@@ -195,7 +195,7 @@ describe.skipIf(withoutRouters !== null)('an edge of routers', { timeout: 120_00
     });
     await expect(edge.try([policy(guest, 2, deny)], 10)).rejects.toMatchObject(permanent);
     await expect(edge.readRules()).rejects.toMatchObject(permanent);
-    expect([await held(edge), await edge.announced()]).toEqual([[`policy ${guest} 1`], 1]);
+    expect([await held(edge), (await edge.read()).routes]).toEqual([[`policy ${guest} 1`], 1]);
     // Of more than there may be, some can always go.
     await edge.replace([policy(guest6, 1, deny)]);
     const narrow = open({ atMost: 1 });
@@ -203,7 +203,7 @@ describe.skipIf(withoutRouters !== null)('an edge of routers', { timeout: 120_00
       code: 'edge_refused',
     });
     await narrow.remove([{ destination: guest6, generation: 1 }]);
-    expect(await narrow.announced()).toBe(1);
+    expect((await narrow.read()).routes).toBe(1);
     // One that may announce less takes back what it may not any more.
     const less = open({ prefixes: ['2001:db8:7::/48'] });
     expect(await held(less)).toEqual([]);
@@ -227,7 +227,7 @@ describe.skipIf(withoutRouters !== null)('an edge of routers', { timeout: 120_00
     const theirs = ['-a', 'ipv4-flowspec', 'match', 'destination', guest, 'then', 'accept'];
     await gobgp('add', ...theirs);
     await gobgp('add', '203.0.113.67/32', 'nexthop', '10.99.0.1');
-    expect([await held(edge), await edge.announced()]).toEqual([[], 0]);
+    expect([await held(edge), (await edge.read()).routes]).toEqual([[], 0]);
     const overlaps = { code: 'overlaps', permanent: false };
     await expect(edge.replace([policy(guest, 1, [], 'deny')])).rejects.toMatchObject(overlaps);
     await expect(edge.mitigate(blackhole('203.0.113.67', 1))).rejects.toMatchObject(overlaps);
@@ -257,7 +257,7 @@ describe.skipIf(withoutRouters !== null)('an edge of routers', { timeout: 120_00
     await expect.poll(async () => (await edge.peers())[0]?.state).toBe('connecting');
     await edge.replace([policy(guest6, 2, [rule(1, 'deny', ntp)])]);
     await edge.mitigate(blackhole('203.0.113.67', 1));
-    expect(await edge.announced()).toBe(3);
+    expect((await edge.read()).routes).toBe(3);
     await routers.bird.start();
     await atRouter((table) => expect([table.flows.length, table.blackholes.length]).toEqual([2, 1]));
   });

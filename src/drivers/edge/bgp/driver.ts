@@ -5,6 +5,7 @@ import { checkMitigation, checkPolicy } from '../check.ts';
 import {
   type Edge,
   EdgeError,
+  type Held,
   type Mitigation,
   type Policy,
   type Prefix,
@@ -56,14 +57,21 @@ export interface BgpRouters {
   close(): Promise<void>;
 }
 
+/** What routers hold of ours, read once. */
+export interface RoutersRead {
+  held: Held[];
+  /** Routes that stand, those in blackholes included. */
+  routes: number;
+}
+
 /** Its routers are staff's to see. */
 export interface BgpEdge extends Edge {
   /** Routers that gobgpd speaks to, and how it stands with them. */
   peers(): Promise<BgpPeer[]>;
   /** Takes back what is outside of the bounds, and is no longer listed. */
   keepWithin(): Promise<void>;
-  /** Routes of ours that gobgpd holds, those in blackholes included. */
-  announced(): Promise<number>;
+  /** What gobgpd holds of ours, as `list` has it, and in how many routes. */
+  read(): Promise<RoutersRead>;
   /** Routers show no packets: `not_supported`. */
   trace(): Promise<never>;
 }
@@ -181,7 +189,7 @@ function edgeWithin(gobgpd: Speaker, inTurn: ReturnType<typeof serially>, option
   }
 
   const work = <Given>(
-    what: (now: State, held: Held) => Promise<Given>,
+    what: (now: State, held: Books) => Promise<Given>,
     asked: readonly Network[] = [],
   ): Promise<Given> =>
     inTurn('edge', async () => {
@@ -195,7 +203,8 @@ function edgeWithin(gobgpd: Speaker, inTurn: ReturnType<typeof serially>, option
   };
 
   async function put(now: State, notes: readonly Note[]): Promise<void> {
-    const next = [...now.notes.filter((each) => !notes.some((note) => areOfOne(note, each))), ...notes];
+    const names = new Set(notes.map(nameOf));
+    const next = [...now.notes.filter((each) => !names.has(nameOf(each))), ...notes];
     if (notes.some((note) => isForeign(note, now)))
       throw new EdgeError('overlaps', 'somebody else announces some of this through the same gobgpd');
     const changed = (note: Note) => notes.includes(note);
@@ -240,6 +249,21 @@ function edgeWithin(gobgpd: Speaker, inTurn: ReturnType<typeof serially>, option
     return noteOf('mitigation', each, [], true);
   }
 
+  async function readOf({ notes, table, blackholes: swallowed }: State): Promise<RoutersRead> {
+    const allowed = notes.filter(may);
+    const should = tableFor(allowed);
+    const stands = ({ told, network, blackhole }: Note) =>
+      told.every(({ bytes }) => {
+        const key = keyOf({ family: network.family, bytes });
+        return table.get(key)?.action === should.get(key)?.action;
+      }) &&
+      (!blackhole || swallowed.has(prefixText(network)));
+    const held = allowed.filter(stands).map(({ as, network, generation }) => ({
+      ...{ as, generation, destination: prefixText(network), endsInMs: null },
+    }));
+    return { held, routes: table.size + swallowed.size };
+  }
+
   return {
     kind: 'bgp',
     capabilities: blackholes.length > 0 ? ['blackholes'] : [],
@@ -282,20 +306,8 @@ function edgeWithin(gobgpd: Speaker, inTurn: ReturnType<typeof serially>, option
 
     release: (versions) => work((now, { mitigations }) => take(now, 'mitigation', versions, mitigations)),
 
-    list: () =>
-      work(async ({ notes, table, blackholes: swallowed }) => {
-        const allowed = notes.filter(may);
-        const should = tableFor(allowed);
-        const stands = ({ told, network, blackhole }: Note) =>
-          told.every(({ bytes }) => {
-            const key = keyOf({ family: network.family, bytes });
-            return table.get(key)?.action === should.get(key)?.action;
-          }) &&
-          (!blackhole || swallowed.has(prefixText(network)));
-        return allowed.filter(stands).map(({ as, network, generation }) => ({
-          ...{ as, generation, destination: prefixText(network), endsInMs: null },
-        }));
-      }),
+    list: async () => (await work(readOf)).held,
+    read: () => work(readOf),
 
     try: async () => {
       throw notSaid('a route stands until it is withdrawn: nobody would end the trial');
@@ -322,12 +334,11 @@ function edgeWithin(gobgpd: Speaker, inTurn: ReturnType<typeof serially>, option
 
     peers: async () => (await gobgpd.peers()).map(peerOf),
     keepWithin: () => work((now) => lead(now, now.notes)),
-    announced: () => work(async ({ table, blackholes: swallowed }) => table.size + swallowed.size),
     close: async () => undefined,
   };
 }
 
-interface Held {
+interface Books {
   policies: Map<string, Writing>;
   mitigations: Map<string, Writing>;
 }
@@ -344,8 +355,8 @@ function bookOf({ notes }: State, as: Note['as']): Map<string, Writing> {
   );
 }
 
-function areOfOne(a: Note, b: Note): boolean {
-  return a.as === b.as && prefixText(a.network) === prefixText(b.network);
+function nameOf({ as, network }: Note): string {
+  return `${as} ${prefixText(network)}`;
 }
 
 /** Measures stand before policies, where both name the same flow. */
@@ -409,10 +420,11 @@ function notePaths(now: readonly Note[], next: readonly Note[]): Path[] {
   const path = (note: Note): Path => {
     return { family: families.notes, nlriBinary: encodeNote(note), pattrsBinary: noteAttributes() };
   };
-  const isSame = (note: Note) =>
-    now.some((each) => areOfOne(each, note) && encodeNote(each).equals(encodeNote(note)));
+  const before = new Map(now.map((note) => [nameOf(note), encodeNote(note)]));
+  const after = new Set(next.map(nameOf));
+  const isSame = (note: Note) => before.get(nameOf(note))?.equals(encodeNote(note)) === true;
   return [
     ...next.filter((note) => !isSame(note)).map(path),
-    ...now.filter((note) => !next.some((each) => areOfOne(each, note))).map((note) => withdrawal(path(note))),
+    ...now.filter((note) => !after.has(nameOf(note))).map((note) => withdrawal(path(note))),
   ];
 }

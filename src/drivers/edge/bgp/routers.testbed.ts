@@ -29,6 +29,8 @@ export interface Routers {
   /** Of a second gobgpd, which only listens: it shows what it heard byte by byte. Null when none was asked for. */
   listener: string | null;
   table(): Promise<RouterTable>;
+  /** Has BIRD take so many flows of IPv4 at most (null: any number), and what it does when there are more. */
+  limitFlows(most: number | null, action?: 'restart' | 'disable' | 'block'): Promise<void>;
   /** How many updates BIRD was sent, withdrawals included. */
   updates(): Promise<number>;
   close(): Promise<void>;
@@ -55,7 +57,7 @@ export async function openRouters({ listens = false } = {}): Promise<Routers> {
     gobgpdConfig + (listens ? neighborConfig('10.99.0.3', 65_002, true) : ''),
   );
   await writeFile(at('listener.toml'), listenerConfig);
-  await writeFile(at('bird.conf'), birdConfig);
+  await writeFile(at('bird.conf'), birdConfigWith(''));
   for (const name of [edge, router]) await runAsRoot(['ip', 'netns', 'add', name]);
   await runAsRoot(['ip', '-batch', '-'], {
     input: `link add line netns ${edge} type veth peer name line netns ${router}\n`,
@@ -161,6 +163,14 @@ export async function openRouters({ listens = false } = {}): Promise<Routers> {
           .map(({ head }) => head),
       };
     },
+    async limitFlows(most, action = 'restart') {
+      await writeFile(
+        at('bird.conf'),
+        birdConfigWith(most === null ? '' : `import limit ${most} action ${action}; `),
+      );
+      await birdc('configure');
+      await birdc('enable edge');
+    },
     async updates() {
       const text = await birdc('show protocols all edge');
       const lines = [...text.matchAll(/Import (?:updates|withdraws):\s+(\d+)/g)];
@@ -227,7 +237,7 @@ const listenerConfig = `
   port = -1
 ${neighborConfig('10.99.0.1', 64_512, false).replace('passive-mode = false', 'local-address = "10.99.0.3"')}`;
 
-const birdConfig = `
+const birdConfigWith = (limit: string) => `
 router id 10.99.0.2;
 timeformat route iso long ms;
 ipv4 table b4; ipv6 table b6; flow4 table f4; flow6 table f6;
@@ -237,7 +247,7 @@ protocol bgp edge {
   connect delay time 1; connect retry time 1; error wait time 1, 2;
   ipv4 { table b4; import filter { if (65535,666) ~ bgp_community then { dest = RTD_BLACKHOLE; accept; } reject; }; export none; };
   ipv6 { table b6; import filter { if (65535,666) ~ bgp_community then { dest = RTD_BLACKHOLE; accept; } reject; }; export none; };
-  flow4 { table f4; import all; export none; };
+  flow4 { table f4; import all; ${limit}export none; };
   flow6 { table f6; import all; export none; };
 }
 `;
