@@ -148,6 +148,11 @@ export function fail(code: ErrorCode, options?: FailOptions): AppError {
   return new AppError(code, options);
 }
 
+/** For a field of a request that cannot be as it is sent: `invalid_request`. `message` goes on after the field's name. */
+export function refuse(field: string, message: string): AppError {
+  return fail('invalid_request', { details: [{ field, message }] });
+}
+
 /** Status and message of a code, for descriptions of the API. */
 export function faceOf(code: ErrorCode): { status: number; message: string } {
   const face = faces.get(code);

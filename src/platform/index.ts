@@ -44,7 +44,7 @@ export {
 export { startLeading } from './database/lead.ts';
 export { addDays, dayOf, daysBetween, msPerDay } from './days.ts';
 export type { DriverName, Drivers } from './drivers.ts';
-export { AppError, type ErrorDetail, errors, fail } from './errors.ts';
+export { AppError, type ErrorDetail, errors, fail, refuse } from './errors.ts';
 export { atFailpoint } from './failpoint.ts';
 export { isDomain, wrongWithDomain } from './hostname.ts';
 export { newId } from './ids.ts';

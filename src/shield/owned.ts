@@ -2,12 +2,12 @@ import {
   type Context,
   fail,
   type OrganizationContext,
+  refuse,
   statement,
   type TxContext,
 } from '../platform/index.ts';
 import { nodeBefore } from './edges/places.ts';
 import { addressAt, type Prefix, readPrefix, sizeOf } from './prefix.ts';
-import { refuse } from './refuse.ts';
 
 /** An address that an organization has in use. */
 export interface OwnedAddress {

@@ -6,6 +6,7 @@ import {
   formatMoney,
   newId,
   parseMoney,
+  refuse,
   rehearse,
   type TxContext,
   transaction,
@@ -75,13 +76,13 @@ function lineOf(
 ): Line {
   const quantityThousandths = parseQuantity(quantity);
   if (quantityThousandths === null)
-    throw invalid(
+    throw refuse(
       `lines[${at}].quantity`,
       'must be a quantity above zero such as 1 or 2.5, with at most three digits after the point',
     );
   const unitPriceMinor = parseMoney(line.unit_price, currency);
   if (unitPriceMinor === null)
-    throw invalid(
+    throw refuse(
       `lines[${at}].unit_price`,
       `must be an amount of ${currency} in decimals, such as ${formatMoney(1250, currency)}`,
     );
@@ -99,7 +100,7 @@ async function requireOwned(tx: TxContext, { organization_id: id, lines }: ByHan
   const at = lines.findIndex(
     ({ service_id: serviceId }) => serviceId !== undefined && !theirs.has(serviceId),
   );
-  if (at !== -1) throw invalid(`lines[${at}].service_id`, 'must be a service of this organization');
+  if (at !== -1) throw refuse(`lines[${at}].service_id`, 'must be a service of this organization');
 }
 
 const longestDays = 366;
@@ -110,9 +111,5 @@ function dueOn(tx: TxContext, day: string | undefined): Date {
   const due = endOfDay(day);
   const ahead = due.getTime() - tx.clock.now().getTime();
   if (ahead >= 0 && ahead < longestDays * 86_400_000) return due;
-  throw invalid('duedate', 'must be a day from today on, and within a year');
-}
-
-function invalid(field: string, message: string) {
-  return fail('invalid_request', { details: [{ field, message }] });
+  throw refuse('duedate', 'must be a day from today on, and within a year');
 }

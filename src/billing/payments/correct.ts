@@ -2,6 +2,7 @@ import {
   type Context,
   fail,
   parseMoney,
+  refuse,
   rehearse,
   requireRow,
   shareOf,
@@ -115,7 +116,7 @@ async function takenOff(
   }
   const wanted = asked.map((each, at) => wantedOf(invoice, lines, each, at));
   if (new Set(wanted.map(({ ordinal }) => ordinal)).size < wanted.length)
-    throw invalid('lines', 'must name each line once');
+    throw refuse('lines', 'must name each line once');
   const minor = wanted.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   return { ...(await sumOf(tx, invoice, left, minor)), lines: wanted };
 }
@@ -128,7 +129,7 @@ function wantedOf(
 ): CorrectedLine {
   const line = lines.find(({ ordinal }) => ordinal === nth);
   if (line === undefined)
-    throw invalid(`lines[${at}].line`, `must be a line of the invoice, which has ${lines.length}`);
+    throw refuse(`lines[${at}].line`, `must be a line of the invoice, which has ${lines.length}`);
   const leftMinor = line.minor - line.taken_minor;
   const minor = amount === undefined ? leftMinor : parseMoney(amount, currency);
   if (minor === null || minor <= 0 || minor > leftMinor)
@@ -162,8 +163,4 @@ async function sumOf(tx: TxContext, invoice: RefundableRow, left: Sum, minor: nu
 
 function nothingLeft() {
   return fail('conflict', { message: 'Nothing of this invoice is left to correct' });
-}
-
-function invalid(field: string, message: string) {
-  return fail('invalid_request', { details: [{ field, message }] });
 }

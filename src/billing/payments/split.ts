@@ -1,4 +1,4 @@
-import { fail, parseMoney, type TxContext } from '../../platform/index.ts';
+import { fail, parseMoney, refuse, type TxContext } from '../../platform/index.ts';
 import { dueOf, inWords, lockInvoices, lockUnpaid, type Payable } from '../invoices/payable.ts';
 import { overOldest, type Part } from './parts.ts';
 import { requireUnpaid } from './settle.ts';
@@ -38,10 +38,10 @@ export async function splitAsNamed(
     const invoice = byId.get(part.invoice_id);
     byId.delete(part.invoice_id); // one that is named twice is not found again
     if (invoice?.organization_id !== money.organizationId) {
-      throw invalid(field, 'must be an invoice of this organization, named once');
+      throw refuse(field, 'must be an invoice of this organization, named once');
     }
     if (invoice.currency !== money.currency) {
-      throw invalid(field, `must be an invoice in ${money.currency}; this one is in ${invoice.currency}`);
+      throw refuse(field, `must be an invoice in ${money.currency}; this one is in ${invoice.currency}`);
     }
     const amountMinor = amountOf(invoice, part, at, leftMinor);
     leftMinor -= amountMinor;
@@ -74,8 +74,4 @@ function amountOf(invoice: Payable, { amount }: NamedPart, at: number, leftMinor
     });
   }
   return amountMinor;
-}
-
-function invalid(field: string, message: string) {
-  return fail('invalid_request', { details: [{ field, message }] });
 }

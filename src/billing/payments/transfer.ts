@@ -8,6 +8,7 @@ import {
   msPerDay,
   newId,
   parseMoney,
+  refuse,
   requireRow,
   statement,
   type TxContext,
@@ -193,7 +194,7 @@ async function requireNew(
 
 async function write(tx: TxContext, transfer: Omit<Money, 'invoices'>): Promise<TransferRow> {
   const reference = plainly(transfer.reference);
-  if (reference === '') throw invalid('reference', "must be the bank's reference");
+  if (reference === '') throw refuse('reference', "must be the bank's reference");
   const { organizationId, currency, amountMinor } = transfer;
   const receivedOn = dayReceived(tx, transfer.receivedOn);
   const by = { userId: tx.actor.userId, now: tx.clock.now() };
@@ -224,11 +225,7 @@ function dayReceived(tx: TxContext, told: string | undefined): string {
   const now = tx.clock.now().getTime();
   // Where the bank is, it may be tomorrow already.
   if (told === undefined || told <= day(now + msPerDay)) return told ?? day(now);
-  throw invalid('received_on', 'must not be in the future');
-}
-
-function invalid(field: string, message: string) {
-  return fail('invalid_request', { details: [{ field, message }] });
+  throw refuse('received_on', 'must not be in the future');
 }
 
 async function payAll(tx: TxContext, transfer: TransferRow, parts: readonly Part[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { record } from '../../events/index.ts';
 import { organizationExists } from '../../organizations/index.ts';
-import { type Context, fail, formatMoney, transaction } from '../../platform/index.ts';
+import { type Context, formatMoney, refuse, transaction } from '../../platform/index.ts';
 import { bankEntryDismissed } from '../events.ts';
 import type { NamedPart } from '../payments/split.ts';
 import { type BankEntryRow, bookEntry, requireUndecided, settleEntry } from './book.ts';
@@ -24,7 +24,7 @@ export async function bookBankEntry(
     const entry = await requireUndecided(tx, statementId, entryId);
     const { organizationId, invoices } = wantedFor(entry, booking);
     if (!(await organizationExists(tx, organizationId))) {
-      throw invalid('organization_id', 'must be an organization that there is');
+      throw refuse('organization_id', 'must be an organization that there is');
     }
     await bookEntry(tx, entry, organizationId, invoices);
     return readEntry(tx, entryId);
@@ -37,17 +37,13 @@ function wantedFor({ proposals }: BankEntryRow, booking: EntryBooking) {
   const organizationId = booking.organization_id ?? only;
   if (organizationId === undefined) {
     const message = proposals.length === 0 ? 'nothing is proposed' : 'several are proposed';
-    throw invalid('organization_id', `must be whose money it is, since ${message}`);
+    throw refuse('organization_id', `must be whose money it is, since ${message}`);
   }
   if (booking.invoices !== undefined) return { organizationId, invoices: booking.invoices };
   const of = proposals.filter(({ organization_id }) => organization_id === organizationId);
   const ids = [...new Set(of.flatMap(({ invoice_ids }) => invoice_ids))];
   // Several that it may be for are no answer: what is due is paid, the oldest first.
   return { organizationId, ...(ids.length === 1 && { invoices: ids.map((invoice_id) => ({ invoice_id })) }) };
-}
-
-function invalid(field: string, message: string) {
-  return fail('invalid_request', { details: [{ field, message }] });
 }
 
 /** Says that an entry is no customer's: interest, a transfer of our own. `conflict` once it is decided. */

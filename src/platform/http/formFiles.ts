@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { MultipartFile, MultipartValue } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { type AppError, fail } from '../errors.ts';
+import { type AppError, fail, refuse } from '../errors.ts';
 import { tooLarge } from './bytes.ts';
 import { problemOfText } from './json.ts';
 import { type Kinds, valueFrom } from './parameters.ts';
@@ -70,7 +70,7 @@ function addField(values: Record<string, unknown>, part: MultipartValue, field: 
 
 function invalid(field: string, message: string): AppError {
   const name = field.toWellFormed().replaceAll('\u0000', '\ufffd').slice(0, 100) || 'body';
-  return fail('invalid_request', { details: [{ field: name, message }] });
+  return refuse(name, message);
 }
 
 /** What the reader of forms says, in words of ours. */

@@ -1,12 +1,17 @@
 import type { Policy } from '../../drivers/edge/index.ts';
-import { type ErrorDetail, fail, type OrganizationContext, type TxContext } from '../../platform/index.ts';
+import {
+  type ErrorDetail,
+  fail,
+  type OrganizationContext,
+  refuse,
+  type TxContext,
+} from '../../platform/index.ts';
 import type { AddressRow } from '../enforce/addressRows.ts';
 import { limitersFor, readPolicies } from '../enforce/apply.ts';
 import { policyOf } from '../enforce/toEdge.ts';
 import { saidOf, type TriedRule } from '../enforce/trials.ts';
 import { newSmallId } from '../ids.ts';
 import { holdOwnAddresses, type OwnedAddress, requirePrefix } from '../owned.ts';
-import { refuse } from '../refuse.ts';
 import { addressesOf, unite, wordsOf } from '../rules/change.ts';
 import type { RuleWords } from '../rules/match.ts';
 import type { SentRule } from '../rules/read.ts';

@@ -5,6 +5,7 @@ import {
   enqueue,
   fail,
   isDuplicate,
+  refuse,
   requireRow,
   statement,
   type TxContext,
@@ -12,7 +13,6 @@ import {
 } from '../../platform/index.ts';
 import { prefixAdded, prefixRemoved } from '../events.ts';
 import { requirePrefix } from '../owned.ts';
-import { refuse } from '../refuse.ts';
 import { announce } from './announce.ts';
 
 interface PrefixRow {

@@ -5,6 +5,7 @@ import {
   enqueue,
   fail,
   isDuplicate,
+  refuse,
   requireRow,
   statement,
   type TxContext,
@@ -14,7 +15,6 @@ import { applyPolicies } from '../enforce/apply.ts';
 import { edgeChanged, edgeRemoved } from '../events.ts';
 import { requireOneAddress } from '../owned.ts';
 import { addressOf } from '../prefix.ts';
-import { refuse } from '../refuse.ts';
 import { announce } from './announce.ts';
 import type { Peer } from './peers.ts';
 

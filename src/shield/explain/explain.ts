@@ -1,12 +1,11 @@
 import { judge, type Match, type Packet } from '../../drivers/edge/index.ts';
 import type { Principal } from '../../platform/http/index.ts';
-import { fail, type OrganizationContext } from '../../platform/index.ts';
+import { fail, type OrganizationContext, refuse } from '../../platform/index.ts';
 import { peekPolicies } from '../enforce/addressRows.ts';
 import { readPolicies } from '../enforce/apply.ts';
 import type { EdgeOf } from '../enforce/turn.ts';
 import { requireOneAddress, requireOwnAddresses } from '../owned.ts';
 import { addressOf, readPrefix, sizeOf } from '../prefix.ts';
-import { refuse } from '../refuse.ts';
 import type { Asked } from './asked.ts';
 import { type TraceTerms, traceNext } from './trace.ts';
 

@@ -1,6 +1,7 @@
 import { record } from '../../events/index.ts';
 import {
   type OrganizationContext,
+  refuse,
   requireOwn,
   statement,
   type TxContext,
@@ -12,7 +13,6 @@ import { groupById, lockGroup, rulesOfGroup } from '../groups/groups.ts';
 import { newSmallId } from '../ids.ts';
 import { holdOwnAddresses, requirePrefix } from '../owned.ts';
 import { type Prefix, readPrefix } from '../prefix.ts';
-import { refuse } from '../refuse.ts';
 import { addressesOf, unite } from '../rules/change.ts';
 import type { Made } from '../rules/create.ts';
 import { checkLimits } from '../rules/limits.ts';
