@@ -50,6 +50,7 @@ export type { RequestField, RequestFields } from './requestField.ts';
 export { requestFields } from './requestFields.ts';
 export {
   type Auth,
+  type Declarations,
   type Example,
   eventStream,
   type GuessKeys,

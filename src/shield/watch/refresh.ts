@@ -1,0 +1,79 @@
+import type { Edge } from '../../drivers/edge/index.ts';
+import type { Context } from '../../platform/index.ts';
+import { findOpenAttacks, followedOf } from '../attacks/rows.ts';
+import { findDefences } from '../mitigation/record.ts';
+import { compareFilters, readShelf, shelve } from '../mitigation/turn.ts';
+import { type Course, resumed } from './courses.ts';
+import type { Beside, Known } from './known.ts';
+import { findElsewhere, findWatched, holdWatched } from './watched.ts';
+
+const refreshEveryMs = 2_000;
+
+export const compareEveryMs = 60_000;
+
+/** With what the database says by now, as far as it answers, and what the edge holds. */
+export async function refreshed(
+  ctx: Context,
+  nodeId: number,
+  edge: Edge,
+  known: Known,
+  at: Date,
+  beside: Beside,
+): Promise<Known> {
+  const now = at.getTime();
+  const isAttacked = [...known.courses.keys()].some((address) => !beside.shelf.attacked.has(address));
+  if (now - known.refreshedAt < refreshEveryMs && !isAttacked) return known;
+  const isLate = now - known.comparedAt >= compareEveryMs;
+  await beside.attempt(() => beside.reading.take(() => readAnew(ctx, nodeId, known, isLate, beside)));
+  const { courses, defences } = withArrived(known, beside, at);
+  const watched = beside.watched ?? known.watched;
+  const isNew = [...watched.values()].some(
+    ({ address, generation }) => generation === 0 && !known.held.has(address),
+  );
+  const fresh = { ...known, watched, courses, defences, refreshedAt: now };
+  if (!isNew && !isLate) return fresh;
+  const held = await holdWatched(nodeId, edge, watched);
+  return { ...fresh, held, comparedAt: now, defences: await compareFilters(edge, nodeId, defences) };
+}
+
+async function readAnew(
+  ctx: Context,
+  nodeId: number,
+  { watched: before, courses, defences }: Known,
+  all: boolean,
+  beside: Beside,
+): Promise<void> {
+  const watched = await findWatched(ctx, nodeId);
+  const attacked = [...courses.keys()];
+  const gone = [...attacked, ...defences.keys()].filter((address) => !watched.has(address));
+  const elsewhere = (await findElsewhere(ctx, nodeId, gone)).filter(({ address, service_id }) => {
+    return (defences.get(address)?.serviceId ?? courses.get(address)?.followed.serviceId) === service_id;
+  });
+  const isNew = (address: string) => watched.has(address) && !before.has(address);
+  if ([...watched.keys()].some(isNew)) {
+    const [attacks, found] = [await findOpenAttacks(ctx, nodeId), await findDefences(ctx, nodeId)];
+    beside.arrived = {
+      attacks: attacks.filter(({ address }) => isNew(address)),
+      defences: new Map([...found].filter(([address]) => isNew(address))),
+    };
+  }
+  await readShelf(ctx, beside.shelf, watched, { defences, attacked, all });
+  Object.assign(beside, { watched, elsewhere });
+}
+
+/** What was under way at addresses whose machine has come here goes on. */
+function withArrived({ courses, defences, counted }: Known, beside: Beside, at: Date) {
+  const { arrived, shelf, watched } = beside;
+  if (arrived === null) return { courses, defences };
+  beside.arrived = null;
+  shelve(shelf, arrived.defences);
+  const resumedHere = arrived.attacks.map((row): [string, Course] => {
+    const { id, attack } = followedOf(row);
+    for (const map of [beside.written, beside.told]) map.set(id, attack);
+    return [row.address, resumed(row, watched?.get(row.address), counted, at)];
+  });
+  return {
+    courses: new Map([...resumedHere, ...courses]),
+    defences: new Map([...arrived.defences, ...defences]),
+  };
+}
