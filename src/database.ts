@@ -1,7 +1,7 @@
 import type { Config } from './config.ts';
 import { runningEmbeddedUrl, startEmbeddedPostgres } from './platform/database/embedded/index.ts';
 import { type DataDir, lockDataDir } from './platform/host/dataDir.ts';
-import { type Logger, migrate, roleOf } from './platform/index.ts';
+import { type Logger, migrate, requireOwnSessions, roleOf } from './platform/index.ts';
 
 /** Tells a person how far it is; see `platform/host/terminal.ts`. */
 export interface Stages {
@@ -55,7 +55,11 @@ export async function openServer(
   const lock = isOurs || config.role !== 'api' ? await lockDataDir(data.dir) : null;
   try {
     const given = urlsOf(config);
-    if (given !== null) return { ...given, close: async () => lock?.release() };
+    if (given !== null) {
+      for (const url of new Set([given.url, given.ownerUrl, given.retentionUrl]))
+        if (url !== null) await requireOwnSessions(url);
+      return { ...given, close: async () => lock?.release() };
+    }
     progress.stage('database');
     const embedded = await startEmbeddedPostgres({ ...data, log: (line) => log.info({}, line) });
     const close = async () => {

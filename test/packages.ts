@@ -13,6 +13,7 @@ export const testPackages: WantedPackage[] = [
   { package: 'caddy', why: 'the proxy with TLS that the guide for founders sets up' },
   { package: 'curl', why: 'the calls of that guide' },
   { package: 'jq', why: 'fields of answers in that guide' },
+  { package: 'pgbouncer', why: 'a pooler before the database, in each of its modes' },
   { package: 'redis-server', why: 'limits that several processes count together, as in Valkey' },
   { package: 'postfix', why: 'mails that come in, by a real mail server' },
   { package: 'dovecot-imapd', why: 'mails that are fetched out of a real mailbox' },

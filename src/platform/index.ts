@@ -36,6 +36,7 @@ export {
   forSame,
   migrate,
   type Queryable,
+  requireOwnSessions,
   rewritableTables,
   roleOf,
   type Statement,

@@ -54,6 +54,7 @@ const seconds: Record<string, number> = {
   'test/fuzz/fuzz.test.ts': 23,
   'test/powerCut.test.ts': 26,
   'test/killed.test.ts': 23,
+  'test/pooler.test.ts': 19,
   'src/account/closing/closing.test.ts': 22,
   'src/billing/charges/saved.test.ts': 22,
   'src/vps/actions/neighbours.test.ts': 22,

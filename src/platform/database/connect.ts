@@ -30,16 +30,12 @@ export function connect(url: string, options: ConnectOptions): Database {
   const { statementTimeoutMs = 30_000 } = options;
   const pool = new pg.Pool({
     connectionString: url,
-    // A day begins in UTC wherever the server stands: `now()::date` and `date_trunc` go by it.
-    options: '-c TimeZone=UTC',
     types,
     max: options.poolSize ?? 8,
     // Statements that do not wait for each other travel together; see `transaction.ts`.
     pipeline: true,
     connectionTimeoutMillis: waitMs,
-    // Whoever waits longer for what another transaction holds gives the connection back and says so.
-    lock_timeout: options.lockTimeoutMs ?? 8_000,
-    statement_timeout: statementTimeoutMs,
+    onConnect: (client) => begin(client, options.lockTimeoutMs ?? 8_000, statementTimeoutMs),
     // Of a network that swallows packets nothing else tells. The connection is thrown away with all that was sent on it.
     query_timeout: statementTimeoutMs + lateMs,
     idleTimeoutMillis: 60_000,
@@ -60,6 +56,26 @@ export function connect(url: string, options: ConnectOptions): Database {
     ping: (timeoutMs) => ping(pool, timeoutMs),
     close: () => pool.end(),
   };
+}
+
+/**
+ * Says how the session is to be. Not when it is opened, as `pg` would: a pooler that keeps sessions refuses most of what is said then.
+ */
+async function begin(
+  client: pg.ClientBase,
+  lockTimeoutMs: number,
+  statementTimeoutMs: number,
+): Promise<void> {
+  const settings = {
+    // A day begins in UTC wherever the server stands: `now()::date` and `date_trunc` go by it.
+    timezone: "'UTC'",
+    // Whoever waits longer for what another transaction holds gives the connection back and says so.
+    lock_timeout: lockTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+  };
+  const text = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`);
+  const query: pg.QueryConfig & { query_timeout: number } = { text: text.join('; '), query_timeout: waitMs };
+  await client.query(query);
 }
 
 async function ping(pool: pg.Pool, timeoutMs: number): Promise<void> {

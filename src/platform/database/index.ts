@@ -6,6 +6,7 @@ export { connect } from './connect.ts';
 export { rewritableTables, roleOf } from './grants.ts';
 export { inStep } from './inStep.ts';
 export { migrate } from './migrate.ts';
+export { requireOwnSessions } from './sessions.ts';
 export {
   allStatements,
   type Database,
