@@ -43,7 +43,6 @@ import {
   openSeal,
   type PeriodicJob,
   type ProcessLog,
-  rewritableTables,
   settleRestore,
   startAnnouncing,
   startPeriodicJobs,
@@ -61,6 +60,7 @@ import { enlistEdges, readShieldAddress } from './shield/index.ts';
 import { startReceiving } from './tickets/index.ts';
 import { version } from './version.ts';
 import { serveConsoles, vpsJobs } from './vps/index.ts';
+import { sayConnections, warn } from './warn.ts';
 import { startWebhooks } from './webhooks/index.ts';
 import {
   allChecks,
@@ -144,8 +144,8 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   const ctx = await openContext(config, data, url, parts, log, undo);
   // Before anything is answered: also who does no jobs gives numbers to invoices.
   const isWhereItWas = await watchCluster(ctx);
-  await warnOfRewriting(ctx, progress);
-  warnOfMails(ctx, progress);
+  await warn(ctx, progress.say);
+  undo.push(await sayConnections(ctx, url, progress.say));
 
   undo.push(startTellingReaders(ctx));
   if (config.role === 'api') await forgetUnsettled(ctx, endVisits);
@@ -186,25 +186,6 @@ type Whole = Context & { db: ReturnType<typeof connect>; log: ProcessLog };
 async function endVisits(tx: TxContext): Promise<void> {
   await forgetSignIns(tx);
   await expireInvitations(tx);
-}
-
-/** Says loudly when the ledger and the journal are only kept from being changed by their triggers. */
-async function warnOfRewriting(ctx: Whole, progress: StartProgress): Promise<void> {
-  const { role, tables } = await rewritableTables(ctx.db);
-  if (tables.length === 0) return;
-  const advice =
-    'give the product a role of its own with DATABASE_URL, and its owner with DATABASE_OWNER_URL';
-  ctx.log.warn({ role, tables }, `the database role ${role} could rewrite the ledger: ${advice}`);
-  progress.say(`the role ${role} could rewrite the ledger: ${advice}`);
-}
-
-/** Says what mails lack that leave this host. */
-function warnOfMails({ config, log }: Whole, progress: StartProgress): void {
-  if (config.mailLacks.length === 0) return;
-  const names = config.mailLacks.join(' and ');
-  const advice = `set ${names}: with a mail server on another host, mails are from nobody or lead to this host alone`;
-  log.warn({ settings: config.mailLacks }, advice);
-  progress.say(advice);
 }
 
 async function openContext(

@@ -60,6 +60,7 @@ import {
   type AnySaga,
   type ConcernSource,
   clockConcerns,
+  connectionConcerns,
   forgetSetAside,
   type HealthCheck,
   healing,
@@ -163,6 +164,7 @@ export const allChecks: HealthCheck[] = [workersCheck, nodesCheck];
 export const allConcerns: ConcernSource[] = [
   ...recoveryConcerns,
   ...clockConcerns,
+  ...connectionConcerns,
   ...jobConcerns,
   ...mailConcerns,
   ...taxConcerns,

@@ -46,6 +46,8 @@ const roots = [
   'dashboard.ts',
   'database.ts',
   'backup',
+  'connections.ts',
+  'warn.ts',
   'product.ts',
   'commands',
   'api.ts',

@@ -40,9 +40,11 @@ export {
   rewritableTables,
   roleOf,
   type Statement,
+  standbyRisk,
   statement,
 } from './database/index.ts';
 export { startLeading } from './database/lead.ts';
+export { connectionConcerns, pledgeConnections, readConnections, tooMany } from './databaseConnections.ts';
 export { addDays, dayOf, daysBetween, msPerDay } from './days.ts';
 export type { DriverName, Drivers } from './drivers.ts';
 export { AppError, type ErrorDetail, errors, fail, refuse } from './errors.ts';

@@ -41,6 +41,7 @@ const seconds: Record<string, number> = {
   'src/drivers/hypervisor/qemu/powerCut.machine.test.ts': 28,
   'src/drivers/hypervisor/qemu/flushed.machine.test.ts': 30,
   'web/together.test.ts': 28,
+  'test/standby.test.ts': 26,
   'src/tickets/byMail/parseMail.test.ts': 25,
   'web/tickets.test.ts': 25,
   'cli/ends.test.ts': 24,

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { causesOf, type Logger } from '../log.ts';
 
 /** After so long without a word an idle connection is asked whether anybody is there, and given up 10 s later. */
 export const keepAliveMs = 10_000;
@@ -35,6 +36,50 @@ export async function connectAlone(
     await endAlone(client);
     throw error;
   }
+}
+
+const againMs = 250;
+
+/**
+ * The same, and made again when it is lost, for as long as nobody stops it. Fails when it cannot be opened the first time. Returns
+ * how to stop.
+ */
+export async function keepAlone(
+  url: string,
+  name: string,
+  begin: (client: pg.Client) => Promise<unknown>,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  let stopped = false;
+  let client: pg.Client | null = null;
+
+  const open = async (): Promise<void> => {
+    client = await connectAlone(url, name, async (next) => {
+      next.on('end', () => {
+        if (client !== next) return; // one that never opened: whoever opens it tries again
+        client = null;
+        reopen();
+      });
+      await begin(next);
+      if (stopped) throw new Error('nobody needs it any more');
+    });
+  };
+  const reopen = (): void => {
+    if (stopped) return;
+    setTimeout(() => {
+      if (stopped) return;
+      open().catch((error: Error) => {
+        log.debug({ err: causesOf(error), name }, 'a connection beside the pool cannot be made yet');
+        reopen();
+      });
+    }, againMs);
+  };
+
+  await open();
+  return async () => {
+    stopped = true;
+    if (client !== null) await endAlone(client);
+  };
 }
 
 /** Says goodbye, and does not wait for a server that never answers. */

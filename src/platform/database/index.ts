@@ -7,6 +7,7 @@ export { rewritableTables, roleOf } from './grants.ts';
 export { inStep } from './inStep.ts';
 export { migrate } from './migrate.ts';
 export { requireOwnSessions } from './sessions.ts';
+export { standbyRisk } from './standby.ts';
 export {
   allStatements,
   type Database,
