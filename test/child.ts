@@ -25,19 +25,25 @@ const root = path.join(import.meta.dirname, '..');
  * What Node is told to run the product. What a start makes is mostly kept: with more room for what is new it is not copied from
  * one small half of it to the other again and again, a seventh of the time.
  */
-export const productArgv: readonly string[] = ['--min-semi-space-size=16', path.join(root, 'src/main.ts')];
+export const productArgv: readonly string[] = argvOf(root);
+
+function argvOf(folder: string): string[] {
+  return ['--min-semi-space-size=16', path.join(folder, 'src/main.ts')];
+}
 
 /**
- * Starts `src/main.ts` on a port of its own and waits until it says that it is ready. Without the dashboard: each start would look
- * at all that it is made of, and those that come first after a change would build it side by side, as often as there are of them.
+ * Starts `src/main.ts` on a port of its own and waits until it says that it is ready; `folder` has another version of it. Without
+ * the dashboard: each start would look at all that it is made of, and those that come first after a change would build it side by
+ * side, as often as there are of them.
  */
 export async function startChild(
   dataDir: string,
   env: Record<string, string> = {},
   timeoutMs = 120_000,
+  folder = root,
 ): Promise<Child> {
-  const child: ChildProcess = spawn(process.execPath, productArgv, {
-    cwd: root,
+  const child: ChildProcess = spawn(process.execPath, argvOf(folder), {
+    cwd: folder,
     env: {
       ...process.env,
       PORT: '0',
