@@ -4,6 +4,8 @@ import { cpioArchive } from '../formats/cpio.ts';
 import { readModules } from './kernel.ts';
 
 const drivers = ['virtio_pci', 'virtio_blk', 'virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon'];
+/** Other engines than ours plug a seed in as a disc, which alone can be exchanged in a running machine. */
+const discDrivers = ['virtio_scsi', 'sr_mod'];
 /** The power button arrives as a key press. */
 const powerButtonDrivers = ['button', 'evdev'];
 
@@ -36,7 +38,7 @@ exec $b switch_root /disk /sbin/init
  * holds the kernel's modules, `programs` what is in {@link initramfsPackages}, unpacked.
  */
 export async function initramfs(modulesDir: string, programs: string): Promise<Buffer> {
-  const modules = await readModules(modulesDir, [...drivers, ...powerButtonDrivers]);
+  const modules = await readModules(modulesDir, [...drivers, ...discDrivers, ...powerButtonDrivers]);
   const order = modules.map((module) => `${module.path.slice('modules/'.length)}\n`).join('');
   return cpioArchive(
     ['bin', 'dev', 'disk', 'modules', 'proc'],

@@ -14,7 +14,7 @@ tty1::respawn:/bin/getty 38400 tty1
 `;
 
 /**
- * Runs once a boot, before sign-in is possible. The seed is a tar archive on the second disk: `hostname`,
+ * Runs once a boot, before sign-in is possible. The seed is a tar archive on the second disk, or on a disc: `hostname`,
  * `network` (lines of family, address, prefix, gateway), `resolv.conf`, and only before `forgetSecrets`
  * `password` (a crypt(5) hash) and `authorized_keys`, which are taken over once and then live on this disk. As
  * rescue system (a file `rescue`) it takes them from the machine's own disk, the third, when the seed has none.
@@ -25,7 +25,7 @@ mount -t sysfs sys /sys
 mkdir -p /dev/pts && mount -t devpts pts /dev/pts
 mount -t tmpfs -o mode=0755 run /run
 mkdir -m 0700 /run/seed
-tar -x -f /dev/vdb -C /run/seed 2>/dev/null
+for device in /dev/vdb /dev/sr0; do tar -x -f "$device" -C /run/seed 2>/dev/null && break; done
 cd /run/seed
 
 name=$(cat hostname)
