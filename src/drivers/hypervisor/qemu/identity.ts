@@ -2,6 +2,7 @@ import { open, readFile } from 'node:fs/promises';
 import { writeDurably } from '../../../platform/host/durable.ts';
 import type { Nic, NicAddress } from '../contract.ts';
 import { exists, lendTo, type MachineFiles, makeMachineDir, type Owner } from './files.ts';
+import { nextIdentity, withAddresses } from './publicIdentity.ts';
 import { type PublicIdentity, rescueSeed, type Secrets, secretsIn, seed, seedBytes } from './seed.ts';
 
 /** Writes the seed disk that the guest reads when it boots. */
@@ -10,20 +11,9 @@ export async function writeIdentity(
   identity: PublicIdentity & Secrets,
   owner: Owner | null,
 ): Promise<void> {
-  const { guest, nic, hostname, nameservers } = identity;
   await makeMachineDir(files, owner);
   const before = (await exists(files.identity)) ? await readIdentity(files) : null;
-  const known = {
-    guest,
-    nic,
-    former: before ? formerAddresses(before, nic) : undefined,
-    hostname,
-    nameservers,
-    // A guest reads them once; what it was first told is in it already, or will be when it is new.
-    newNameservers: before
-      ? before.newNameservers === true || before.nameservers.join() !== nameservers.join()
-      : undefined,
-  };
+  const known = nextIdentity(before, identity);
   await replace(files.identity, JSON.stringify(known), null);
   await replace(files.seed, seed(files.id, known, identity), owner);
 }
@@ -34,9 +24,8 @@ export async function writeIdentity(
  */
 export async function writeAddresses(files: MachineFiles, nic: Nic): Promise<NicAddress[] | null> {
   const before = await readIdentity(files);
-  const former = formerAddresses(before, nic);
-  if (former === undefined) return null;
-  const known = { ...before, nic, former };
+  const known = withAddresses(before, nic);
+  if (known === null) return null;
   await replace(files.identity, JSON.stringify(known), null);
   const secrets = secretsIn(known.guest, await readSeed(files.seed));
   await overwrite(files.seed, seed(files.id, known, secrets));
@@ -44,18 +33,7 @@ export async function writeAddresses(files: MachineFiles, nic: Nic): Promise<Nic
     const rescueSecrets = secretsIn('tiny', await readSeed(files.rescueSeed));
     await overwrite(files.rescueSeed, rescueSeed(known, rescueSecrets));
   }
-  return former;
-}
-
-/** Undefined for as long as the machine has the addresses that it was made with. */
-function formerAddresses(before: PublicIdentity, nic: Nic): NicAddress[] | undefined {
-  const own = new Set(nic.addresses.map((each) => each.address));
-  const ever = new Map(
-    [...(before.former ?? []), ...before.nic.addresses].map((each) => [each.address, each] as const),
-  );
-  if (before.former === undefined && ever.size === own.size && [...own].every((each) => ever.has(each)))
-    return undefined;
-  return [...ever.values()].filter((each) => !own.has(each.address));
+  return known.former;
 }
 
 /** Writes the seed that the rescue system reads; without secrets it takes those of the machine's own disk. */

@@ -3,22 +3,20 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
-import type { GuestIdentity, Hypervisor, ImageSource, MachineSpec } from '../contract.ts';
+import type { Hypervisor, MachineSpec } from '../contract.ts';
+import { type TestGuests, testGuests } from '../guests.testbed.ts';
 import { canRunMachines, missingHostPackages } from '../host.ts';
 import { imageStore } from '../images/store.ts';
-import type { ManagedDriverUnderTest, SignIn } from '../managementConformance.ts';
+import type { ManagedDriverUnderTest } from '../managementConformance.ts';
 import { qemuHypervisor } from './driver.ts';
 import { exists, machineFiles } from './files.ts';
 import type { QemuOptions } from './options.ts';
 import { killProcess, waitForEnd } from './process.ts';
 
 /** Real machines for a test file: a driver with folders, a bridge and keys of its own. */
-export interface Testbed {
+export interface Testbed extends TestGuests {
   options: QemuOptions;
-  image: ImageSource;
-  identity: GuestIdentity;
   open(): Hypervisor;
-  spec(number: number): MachineSpec;
   /** What the conformance suites ask of a driver, with its guests on this bed. */
   underTest(
     patience: Pick<ManagedDriverUnderTest, 'readyTimeoutMs' | 'shutdownTimeoutMs'>,
@@ -27,24 +25,13 @@ export interface Testbed {
   start(hypervisor: Hypervisor, number: number): Promise<MachineSpec>;
   /** The same when it has booted. */
   boot(hypervisor: Hypervisor, number: number): Promise<MachineSpec>;
-  /** The identity's password, in clear. */
-  password: string;
-  other: { passwordHash: string; authorizedKey: string };
-  inGuest(spec: MachineSpec, command: string, signIn?: SignIn): Promise<string>;
-  signsIn(spec: MachineSpec, as: SignIn): Promise<boolean>;
-  guestAddresses(spec: MachineSpec): Promise<string[]>;
-  /** Whether a ping from an address that is not the guest's own is answered. */
-  spoofs(spec: MachineSpec): Promise<boolean>;
   /** Kills the machine's process, as the kernel does when memory runs out. */
   kill(spec: MachineSpec): Promise<void>;
   leftovers(spec: MachineSpec): Promise<string[]>;
   remove(): void;
 }
 
-const imagesDir = process.env.INNKEEPER_TEST_IMAGES ?? join(tmpdir(), 'innkeeper-test-images');
-const givenPassword = 'correct horse; $(battery) "staple"';
-const otherPassword = "another 'one' entirely";
-
+export const imagesDir = process.env.INNKEEPER_TEST_IMAGES ?? join(tmpdir(), 'innkeeper-test-images');
 /** Why machines cannot run in this test run, in one line, or null when they can. */
 export async function reasonToSkip(recipe: string): Promise<string | null> {
   const answer = await canRunMachines();
@@ -65,7 +52,7 @@ export async function reasonToSkip(recipe: string): Promise<string | null> {
 }
 
 /** Bridges and rules of tests never touch the host's own network: that of process 1. */
-async function hasOwnNetwork(): Promise<boolean> {
+export async function hasOwnNetwork(): Promise<boolean> {
   const { stdout } = await runAsRoot(['readlink', '/proc/1/ns/net']).catch(() => ({ stdout: '' }));
   return stdout.trim() !== readlinkSync('/proc/self/ns/net');
 }
@@ -74,9 +61,7 @@ async function hasOwnNetwork(): Promise<boolean> {
 export async function testbed(network: number, recipe: string, size: Partial<MachineSpec>): Promise<Testbed> {
   const dir = mkdtempSync(join(tmpdir(), 'ikt-'));
   chmodSync(dir, 0o711); // machines' accounts pass to their sockets, as in /run
-  for (const key of ['key', 'other-key'])
-    await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(dir, key)]);
-  const publicKey = (key: string) => readFileSync(join(dir, `${key}.pub`), 'utf8').trim();
+  const guests = await testGuests(dir, network, recipe, size);
   const options: QemuOptions = {
     dir: join(dir, 'data'),
     runDir: join(dir, 'run'),
@@ -91,34 +76,9 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
     log: { info: () => undefined, warn: () => undefined, error: console.error },
   };
   const bed: Testbed = {
+    ...guests,
     options,
-    image: { slug: recipe, kind: 'build', recipe },
-    identity: {
-      hostname: 'guest',
-      passwordHash: await hashOf(givenPassword),
-      authorizedKeys: [publicKey('key')],
-      nameservers: ['192.0.2.53'],
-      userData: null,
-    },
-    password: givenPassword,
-    other: { passwordHash: await hashOf(otherPassword), authorizedKey: publicKey('other-key') },
     open: () => qemuHypervisor(options),
-    spec: (number) => ({
-      id: `test-${network}-${number}`,
-      cpuCores: 1,
-      memoryMib: 96,
-      diskGib: 1,
-      image: recipe,
-      nic: {
-        mac: `52:54:00:77:${String(network).padStart(2, '0')}:${String(number).padStart(2, '0')}`,
-        portMbps: 100,
-        addresses: [
-          { family: 4, address: `10.77.${network}.${number + 9}`, prefix: 24, gateway: `10.77.${network}.1` },
-          { family: 6, address: `fd77:${network}::${number + 9}`, prefix: 64, gateway: `fd77:${network}::1` },
-        ],
-      },
-      ...size,
-    }),
     underTest: (patience) => ({
       ...bed,
       ...patience,
@@ -143,38 +103,6 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
       await hypervisor.waitUntilReady(spec, { timeoutMs: 120_000 });
       return spec;
     },
-    async inGuest(spec, command, signIn = 'key') {
-      const host = `root@${spec.nic.addresses[0]?.address}`;
-      const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
-      const ssh = (...more: string[]) => [
-        'ssh',
-        '-F',
-        'none',
-        ...[...options, ...more].flatMap((each) => ['-o', each]),
-      ];
-      const key = signIn === 'other key' ? 'other-key' : 'key';
-      const byKey = [...ssh('BatchMode=yes'), '-i', join(dir, key), host, command];
-      const byPassword = ['sshpass', '-e', ...ssh('PubkeyAuthentication=no'), host, command];
-      const env = { SSHPASS: signIn === 'other password' ? otherPassword : givenPassword };
-      return (await runProgram(signIn.endsWith('key') ? byKey : byPassword, { env, timeoutMs: 30_000 }))
-        .stdout;
-    },
-    async signsIn(spec, as) {
-      return bed.inGuest(spec, 'true', as).then(
-        () => true,
-        () => false,
-      );
-    },
-    async guestAddresses(spec) {
-      const lines = (await bed.inGuest(spec, 'ip -o addr show dev eth0')).matchAll(/inet6? ([0-9a-f.:]+)\//g);
-      return [...lines].map((match) => match[1] ?? '').filter((address) => !address.startsWith('fe80'));
-    },
-    async spoofs(spec) {
-      const strange = `10.77.${network}.199`;
-      const ping = `ping -c 1 -W 1 -I ${strange} 10.77.${network}.1 >/dev/null && echo through`;
-      const script = `ip addr add ${strange}/24 dev eth0; ${ping}; ip addr del ${strange}/24 dev eth0`;
-      return (await bed.inGuest(spec, script)).includes('through');
-    },
     async kill(spec) {
       const files = machineFiles(options, spec.id);
       await killProcess(files, 'SIGKILL');
@@ -195,10 +123,6 @@ export async function testbed(network: number, recipe: string, size: Partial<Mac
     remove: () => rmSync(dir, { recursive: true, force: true }),
   };
   return bed;
-}
-
-async function hashOf(password: string): Promise<string> {
-  return (await runProgram(['openssl', 'passwd', '-6', '-stdin'], { input: password })).stdout.trim();
 }
 
 function safeRead(file: string): string {
