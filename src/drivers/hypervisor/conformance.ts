@@ -172,7 +172,8 @@ export function describeHypervisor(
     it('resets it without losing it', { timeout: 180_000 }, async () => {
       const before = await hypervisor.inspect(spec.id);
       await hypervisor.reset(spec.id);
-      expect(await hypervisor.inspect(spec.id)).toEqual(before);
+      // An engine may do it by starting the machine anew.
+      expect(await hypervisor.inspect(spec.id)).toEqual({ ...before, startedAt: expect.any(Date) });
     });
 
     it('finds it again after a restart of the product, and hears of its end', {

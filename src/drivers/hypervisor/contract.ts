@@ -89,7 +89,10 @@ export interface MachineLife {
   /** Takes the power away at once, whatever else is under way with the machine; the disk stays. */
   powerOff(id: MachineId): Promise<void>;
 
-  /** Hard reset of a running machine, without its guest's help; `not_running` when it is stopped. */
+  /**
+   * Hard reset of a running machine, without its guest's help; `not_running` when it is stopped. It may count as a start: then
+   * `startedAt` is another.
+   */
   reset(id: MachineId): Promise<void>;
 
   /** Takes everything of the machine away: process, disk, tap, packet rules, files. */

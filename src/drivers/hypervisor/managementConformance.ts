@@ -62,6 +62,8 @@ export function describeManagement(
       await hypervisor.waitUntilReady(spec, { timeoutMs: driver.readyTimeoutMs });
       if (driver.spoofs) expect(await driver.spoofs(spec)).toBe(false);
     }
+    /** Not synced where settling is what writes it. */
+    const says = (word: string) => inGuest(`echo ${word} > /root/state${can('guest_agent') ? '' : '; sync'}`);
     const content = (word: string | null) => async () => {
       if (driver.inGuest) expect(await inGuest('cat /root/state')).toBe(`${word}\n`);
     };
@@ -183,11 +185,18 @@ export function describeManagement(
     );
 
     it('counts what machines use', { timeout: 60_000 }, async () => {
-      const [before] = await hypervisor.sample();
+      const sampled = async () => (await hypervisor.sample())[0];
+      const before = await sampled();
       if (driver.inGuest) await inGuest('head -c 3000000 /dev/urandom > /root/noise; sync; rm /root/noise');
       else await delay(10);
-      const [after] = await hypervisor.sample();
-      if (!before || !after) throw new Error('no sample of a running machine');
+      if (!before) throw new Error('no sample of a running machine');
+      const written = driver.inGuest ? 2_900_000 : 0;
+      // An engine may count every few seconds only.
+      await expect
+        .poll(async () => (await sampled())?.diskWrittenBytes, { timeout: 30_000 })
+        .toBeGreaterThan(before.diskWrittenBytes + written);
+      const after = await sampled();
+      if (!after) throw new Error('no sample of a running machine');
       expect(after).toMatchObject({ id: spec.id, startedAt: before.startedAt });
       expect((await hypervisor.inspect(spec.id)).startedAt?.getTime()).toBeCloseTo(
         before.startedAt.getTime(),
@@ -198,7 +207,6 @@ export function describeManagement(
       expect(after.memoryUsedBytes).toBeLessThanOrEqual(after.memoryTotalBytes);
       for (const counter of ['cpuMs', 'diskWrittenBytes', 'netInBytes', 'netOutBytes'] as const)
         expect(after[counter], counter).toBeGreaterThan(before[counter]);
-      if (driver.inGuest) expect(after.diskWrittenBytes - before.diskWrittenBytes).toBeGreaterThan(2_900_000);
     });
 
     needing('guest_agent')(
@@ -250,23 +258,34 @@ export function describeManagement(
       },
     );
 
-    needing('snapshots', 'backups')(
-      'keeps a running machine’s disk, settled, as snapshot and as backup',
+    needing('snapshots')(
+      'keeps a running machine’s disk as a snapshot, settled where the guest can be asked',
       {
         timeout: 90_000,
       },
       async () => {
-        await inGuest('echo one > /root/state'); // not synced: settling is what writes it
-        const made = await hypervisor.createSnapshot(spec.id, 'one');
+        await says('one');
+        const { consistent, ...made } = await hypervisor.createSnapshot(spec.id, 'one');
+        expect(consistent ?? true).toBe(can('guest_agent'));
         expect(made).toMatchObject({ name: 'one', sizeBytes: expect.any(Number) });
         expect(Math.abs(made.createdAt.getTime() - Date.now())).toBeLessThan(10_000);
         expect(await hypervisor.createSnapshot(spec.id, 'one')).toEqual(made);
         expect(await hypervisor.listSnapshots(spec.id)).toEqual([made]);
-        await inGuest('echo two > /root/state');
-        const kept = await hypervisor.createBackup(spec.id, 'two');
+        await says('two'); // writes again: nothing is held any more
+      },
+    );
+
+    needing('snapshots', 'backups')(
+      'keeps a running machine’s disk as a backup beside its snapshots',
+      {
+        timeout: 90_000,
+      },
+      async () => {
+        const { consistent, ...kept } = await hypervisor.createBackup(spec.id, 'two');
+        expect(consistent ?? true).toBe(can('guest_agent'));
         expect(await hypervisor.createBackup(spec.id, 'two')).toEqual(kept);
         expect(await hypervisor.listBackups(spec.id)).toEqual([kept]);
-        await inGuest('echo three > /root/state'); // writes again: nothing is held any more
+        await says('three');
         expect(await names('listSnapshots')).toEqual(['one']);
       },
     );
@@ -295,27 +314,29 @@ export function describeManagement(
       await expect(hypervisor.rebuildDisk(spec)).rejects.toEqual(running);
     });
 
-    needing('vnc', 'serial')(
-      'ends every console when the machine goes away',
-      { timeout: 30_000 },
-      async () => {
-        const consoles = await Promise.all([
-          hypervisor.openConsole(spec.id, 'vnc'),
-          hypervisor.openConsole(spec.id, 'serial'),
-        ]);
-        const ends = consoles.map(
-          (each) => new Promise<void>((resolve) => each.resume().once('close', resolve)),
-        );
-        await hypervisor.powerOff(spec.id);
-        await Promise.all(ends);
-        const stopped = hasCode('not_running', false);
-        await expect(hypervisor.openConsole(spec.id, 'serial')).rejects.toEqual(stopped);
-        await expect(hypervisor.readScreen(spec.id)).rejects.toEqual(stopped);
-        await expect(hypervisor.setHostname(spec.id, 'a')).rejects.toEqual(stopped);
-        await hypervisor.setAddresses(spec);
-        expect(await hypervisor.sample()).toEqual([]);
-      },
-    );
+    needing('serial')('ends every console when the machine goes away', { timeout: 30_000 }, async () => {
+      const kinds = (['vnc', 'serial'] as const).filter(can);
+      const consoles = await Promise.all(kinds.map((kind) => hypervisor.openConsole(spec.id, kind)));
+      const ends = consoles.map(
+        (each) => new Promise<void>((resolve) => each.resume().once('close', resolve)),
+      );
+      await hypervisor.powerOff(spec.id);
+      await Promise.all(ends);
+      const stopped = hasCode('not_running', false);
+      await expect(hypervisor.openConsole(spec.id, 'serial')).rejects.toEqual(stopped);
+      if (can('vnc')) await expect(hypervisor.readScreen(spec.id)).rejects.toEqual(stopped);
+      if (can('guest_agent')) await expect(hypervisor.setHostname(spec.id, 'a')).rejects.toEqual(stopped);
+      await hypervisor.setAddresses(spec);
+      expect(await hypervisor.sample()).toEqual([]);
+    });
+
+    it('grows the stopped machine at once, and never shrinks its disk', { timeout: 30_000 }, async () => {
+      await hypervisor.powerOff(spec.id);
+      const { diskGib } = spec;
+      spec = { ...spec, diskGib: diskGib + 1, cpuCores: spec.cpuCores + 1, memoryMib: spec.memoryMib + 32 };
+      for (const _ of [1, 2]) expect(await hypervisor.resize(spec)).toEqual({ restartNeeded: false });
+      await expect(hypervisor.resize({ ...spec, diskGib })).rejects.toEqual(hasCode('spec_invalid', true));
+    });
 
     needing('snapshots')(
       'restores a snapshot from before the disk grew, with all the room and the new size',
@@ -338,23 +359,25 @@ export function describeManagement(
         expect(cores).toBe(spec.cpuCores);
         expect(memoryKib).toBeGreaterThan(0.7 * spec.memoryMib * 1024);
         await expect.poll(rootMib, { timeout: 20_000 }).toBeGreaterThan(0.9 * 1024 * spec.diskGib);
-        expect(await inGuest('cat /etc/hostname')).toBe('renamed\n'); // the host knows the new name too
+        const named = await inGuest('cat /etc/hostname');
+        if (can('guest_agent')) expect(named).toBe('renamed\n'); // the host knows the new name too
       },
     );
 
-    needing('snapshots', 'backups')(
+    needing('snapshots')(
       'deletes snapshots in any order, running and stopped',
       { timeout: 60_000 },
       async () => {
         for (const _ of [1, 2]) await hypervisor.deleteSnapshot(spec.id, 'one');
         expect(await names('listSnapshots')).toEqual(['later']);
         await hypervisor.powerOff(spec.id);
+        if (!can('backups')) return;
         await hypervisor.createBackup(spec.id, 'stopped');
         expect(await names('listBackups')).toEqual(['two', 'stopped']);
       },
     );
 
-    needing('snapshots', 'backups')(
+    needing('snapshots')(
       'makes the disk anew: contents and snapshots are gone, backups stay',
       {
         timeout: 60_000,
@@ -362,7 +385,7 @@ export function describeManagement(
       async () => {
         for (const _ of [1, 2]) await hypervisor.rebuildDisk(spec);
         expect(await names('listSnapshots')).toEqual([]);
-        expect(await names('listBackups')).toEqual(['two', 'stopped']);
+        if (can('backups')) expect(await names('listBackups')).toEqual(['two', 'stopped']);
         await hypervisor.createSnapshot(spec.id, 'fresh');
       },
     );
