@@ -1,5 +1,6 @@
 import { hostPackages } from '../src/drivers/hypervisor/index.ts';
 import type { WantedPackage } from '../src/platform/host/packages.ts';
+import { treePackages } from './incus/tree.ts';
 
 /** Programs that tests run beside those that the product itself asks for. */
 export const testPackages: WantedPackage[] = [
@@ -30,5 +31,9 @@ export const testPackages: WantedPackage[] = [
 /** All Debian packages that a test run needs: ours and those of the driver it runs for real. */
 export function packagesForTests(long: boolean): WantedPackage[] {
   // Only the long tests boot a whole Debian.
-  return [...testPackages, ...hostPackages.filter((each) => long || each.use !== 'debian-12')];
+  return [
+    ...testPackages,
+    ...treePackages,
+    ...hostPackages.filter((each) => long || each.use !== 'debian-12'),
+  ];
 }

@@ -9,6 +9,7 @@ import { ensurePackages } from '../src/platform/host/packages.ts';
 import { ProgramError, runProgram } from '../src/platform/host/program.ts';
 import { openProgress } from '../src/platform/host/terminal.ts';
 import { ensureTestImages } from './images.ts';
+import { ensureIncusTree } from './incus/tree.ts';
 import { type Namespace, openNamespace, runMark } from './namespace.ts';
 import { packagesForTests } from './packages.ts';
 
@@ -79,6 +80,7 @@ async function prepareMachines(): Promise<Namespace | null> {
     progress.stage('a network of its own');
     const namespace = await openNamespace();
     await buildImages();
+    await unpackIncus();
     return namespace;
   } catch (error) {
     progress.fail();
@@ -97,6 +99,17 @@ async function buildImages(): Promise<void> {
   } catch (error) {
     progress.fail();
     console.error(`No image for test machines: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Tests of clusters are left out where it cannot be had, and say so by name. */
+async function unpackIncus(): Promise<void> {
+  progress.stage('Incus for test clusters');
+  try {
+    env.INNKEEPER_TEST_INCUS = await ensureIncusTree(progress.say);
+  } catch (error) {
+    progress.fail();
+    console.error(`No Incus for test clusters: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -9,6 +9,7 @@ const seconds: Record<string, number> = {
   'test/restored.test.ts': 98,
   'test/restoredPayments.test.ts': 85,
   'src/drivers/hypervisor/qemu/management.machine.test.ts': 84,
+  'src/drivers/hypervisor/incus/driver.machine.test.ts': 90,
   'src/vps/staying.machine.test.ts': 75,
   'src/drivers/hypervisor/qemu/driver.machine.test.ts': 64,
   'src/vps/manager.machine.test.ts': 60,

@@ -1,11 +1,12 @@
 /**
  * Whatever runs machines: this room knows nothing of customers, money or services. It offers one contract
- * (`contract.ts` for a machine's life, `management.ts` for all that is done to it meanwhile), two engines that keep
- * it, and the suites that both of them pass (`conformance.ts`, `managementConformance.ts`).
+ * (`contract.ts` for a machine's life, `management.ts` for all that is done to it meanwhile), the engines that keep
+ * it, and the suites that all of them pass (`conformance.ts`, `managementConformance.ts`).
  *
  * `qemuHypervisor` runs real machines on this host: QEMU processes that outlive us, disks layered over read-only
  * images, a bridge on which packet rules hold every guest to its own addresses. `simulatedHypervisor` keeps the
- * same promises in memory, with delays and failures to order, for load tests and for tests of rules.
+ * same promises in memory, with delays and failures to order, for load tests and for tests of rules. `incus/` runs machines on an
+ * Incus cluster; no node has it yet, so nothing outside of this room knows it.
  */
 export { type HypervisorCapability, hypervisorCapabilities } from './capabilities.ts';
 export * from './contract.ts';

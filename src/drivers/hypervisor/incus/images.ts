@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { HypervisorError, type ImageSource, type Progress } from '../contract.ts';
+import { tarArchive } from '../formats/tar.ts';
+import { checkImageSlug, checkSameImage, contentsOf, type Source } from '../imageSource.ts';
+import type { ImageDescription } from '../images/recipe.ts';
+import { imageStore } from '../images/store.ts';
+import { asList, asText, asTexts, type IncusClient } from './client.ts';
+import { calling, IncusRefusal } from './failure.ts';
+import type { IncusOptions } from './options.ts';
+
+/** An image as the cluster has it. */
+export interface ClusterImage extends ImageDescription {
+  fingerprint: string;
+}
+
+export interface ClusterImages {
+  ensure(image: ImageSource, progress: Progress): Promise<void>;
+  /** `image_unknown` when it was never uploaded. */
+  find(slug: string): Promise<ClusterImage>;
+}
+
+/** What we note of an image in its properties. */
+const own = { slug: 'innkeeper.slug', description: 'innkeeper.description' } as const;
+
+/**
+ * Images are built or downloaded here, checked, and uploaded once; to its members the cluster brings them by itself. An image is
+ * the engine's split form, a small archive of facts and the disk, whose fingerprint is that of both: so uploading it twice makes one.
+ */
+export function clusterImages(options: IncusOptions, client: IncusClient): ClusterImages {
+  const local = imageStore(options.imagesDir);
+  const uploading = new Map<string, Promise<void>>();
+
+  async function known(slug: string): Promise<ClusterImage | null> {
+    const images = asList(await client.read('/1.0/images', { recursion: '1' }), 'images');
+    for (const image of images) {
+      const properties = asTexts(image.properties, 'properties of an image');
+      if (properties[own.slug] !== slug) continue;
+      const description: ImageDescription = JSON.parse(properties[own.description] ?? '{}');
+      return { ...description, fingerprint: asText(image.fingerprint, 'a fingerprint') };
+    }
+    return null;
+  }
+
+  async function isThere(image: ImageSource): Promise<boolean> {
+    const found = await known(image.slug);
+    if (found?.source) checkSameImage(image, found.source);
+    return found !== null;
+  }
+
+  async function make(image: ImageSource, progress: Progress): Promise<void> {
+    if (await isThere(image)) return;
+    await local.ensure(image, progress);
+    const { dir, ...description } = await local.find(image.slug);
+    if (description.boot !== null && !options.directBoot?.(description))
+      throw new HypervisorError(
+        'image_rejected',
+        `${image.slug} brings no boot loader, and a cluster’s hosts have no kernel of ours to start it with`,
+        { permanent: true },
+      );
+    const { slug, ...source } = image;
+    progress(`Uploading the image ${slug} to the cluster`);
+    await upload(slug, { ...description, source }, join(dir, 'disk.qcow2'));
+    progress(`The image ${slug} is ready in the cluster`);
+  }
+
+  async function upload(
+    slug: string,
+    description: ImageDescription & { source: Source },
+    disk: string,
+  ): Promise<void> {
+    const alias = `${slug}-${createHash('sha256').update(contentsOf(description.source)).digest('hex').slice(0, 12)}`;
+    const properties = {
+      [own.slug]: slug,
+      [own.description]: JSON.stringify(description),
+      description: alias,
+    };
+    // JSON is YAML too. The day is none: the same image has the same fingerprint whenever it is made.
+    const facts = JSON.stringify({ architecture: 'x86_64', creation_date: 1, properties });
+    const form = await splitForm(tarArchive([{ path: 'metadata.yaml', content: facts }]), disk);
+    const sent = client.upload('/1.0/images', form, { 'content-type': form.type });
+    await calling('image_build_failed', sent).catch(async (error: unknown) => {
+      if (!(await known(slug))) throw error; // unless another was faster
+    });
+    const { fingerprint } = (await known(slug)) ?? {};
+    const named = client.change('POST', '/1.0/images/aliases', { name: alias, target: fingerprint });
+    await named.catch((error: unknown) => {
+      if (!(error instanceof IncusRefusal) || error.status !== 409) throw error;
+    });
+  }
+
+  return {
+    async ensure(image, progress) {
+      checkImageSlug(image.slug);
+      const key = `${image.slug} ${contentsOf(image)}`;
+      const started = uploading.get(key) ?? make(image, progress).finally(() => uploading.delete(key));
+      uploading.set(key, started);
+      return started;
+    },
+    async find(slug) {
+      checkImageSlug(slug);
+      const found = await known(slug);
+      if (found) return found;
+      throw new HypervisorError('image_unknown', `no image ${slug} in this cluster`, { permanent: true });
+    },
+  };
+}
+
+/** A form of two files, as one upload: RFC 7578. */
+async function splitForm(facts: Buffer, disk: string) {
+  const boundary = 'innkeeper-5f2d1c7e9a';
+  const part = (name: string, filename: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  const head = Buffer.concat([
+    Buffer.from(part('metadata', 'metadata.tar')),
+    facts,
+    Buffer.from(`\r\n${part('rootfs.img', 'disk.qcow2')}`),
+  ]);
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const { size } = await stat(disk);
+  async function* whole() {
+    yield head;
+    yield* createReadStream(disk);
+    yield tail;
+  }
+  return {
+    stream: () => Readable.from(whole()),
+    bytes: head.length + size + tail.length,
+    type: `multipart/form-data; boundary=${boundary}`,
+  };
+}

@@ -1,0 +1,113 @@
+import { HypervisorError, type MachineId, type MachineReport, type PowerState } from '../contract.ts';
+import { asList, asRecord, asText, type IncusClient } from './client.ts';
+import { calling } from './failure.ts';
+import { instancePath, machineOf, type Profile, profileFrom, profileName } from './machine.ts';
+
+/** An instance of ours as the engine tells of it. */
+export interface Instance {
+  id: MachineId;
+  status: string;
+  /** The member that has it; null in a cluster of one. */
+  member: string | null;
+  startedAt: Date | null;
+}
+
+export interface Instances {
+  /** Null when it is not there; `disk_failed` when there is one of its name that is not ours. */
+  find(id: MachineId): Promise<Instance | null>;
+  /** The machine's profile, from its first step to its last; null when there is none. */
+  profile(id: MachineId): Promise<Profile | null>;
+  /** Writes the whole profile; a running machine takes at once what it can. */
+  writeProfile(id: MachineId, profile: Profile): Promise<void>;
+  report(id: MachineId): Promise<MachineReport>;
+  list(): Promise<MachineReport[]>;
+}
+
+export function clusterInstances(client: IncusClient): Instances {
+  async function find(id: MachineId): Promise<Instance | null> {
+    const answer = await client.find(instancePath(id), { recursion: '1' });
+    if (answer === null) return null;
+    if (!isOurs(asRecord(answer, 'an instance'), id))
+      throw new HypervisorError('disk_failed', `there is an instance ${id} that is none of ours`, {
+        permanent: true,
+      });
+    return instanceFrom(answer);
+  }
+
+  const reportOf = (id: MachineId, instance: Instance | null): MachineReport => {
+    const power = instance === null ? 'stopped' : powerOf(instance);
+    const startedAt = power === 'running' ? (instance?.startedAt ?? null) : null;
+    return { id, power, startedAt, ...(instance?.status === 'Error' ? { hangs: true } : {}) };
+  };
+
+  const profile = async (id: MachineId) => {
+    const answer = await client.find(`/1.0/profiles/${profileName(id)}`);
+    return answer === null ? null : profileFrom(answer);
+  };
+
+  return {
+    find,
+    profile,
+    async writeProfile(id, wanted) {
+      const path = `/1.0/profiles/${profileName(id)}`;
+      const before = await profile(id);
+      if (before === null) {
+        await calling(
+          'disk_failed',
+          client.change('POST', '/1.0/profiles', { name: profileName(id), ...wanted }),
+        );
+      } else if (!isSame(before, wanted)) {
+        // What a PUT leaves out goes, which is right for a profile; an instance would lose its volatile settings.
+        await calling('network_failed', client.change('PUT', path, wanted));
+      }
+    },
+    async report(id) {
+      const [known, instance] = await Promise.all([profile(id), find(id)]);
+      return known === null ? { id, power: 'absent', startedAt: null } : reportOf(id, instance);
+    },
+    async list() {
+      const [profiles, answer] = await Promise.all([
+        client.read('/1.0/profiles', { recursion: '1' }),
+        client.read('/1.0/instances', { recursion: '2' }),
+      ]);
+      const instances = new Map(asList(answer, 'instances').map((each) => [each.name, each]));
+      const ids = asList(profiles, 'profiles').flatMap(({ name, config }) => machineOf(name, config) ?? []);
+      return ids.sort().map((id) => {
+        const instance = instances.get(id);
+        return reportOf(id, instance && isOurs(instance, id) ? instanceFrom(instance) : null);
+      });
+    },
+  };
+}
+
+export function powerOf({ status }: Instance): PowerState {
+  return status === 'Stopped' ? 'stopped' : 'running';
+}
+
+function isOurs({ profiles }: Record<string, unknown>, id: MachineId): boolean {
+  return Array.isArray(profiles) && profiles.includes(profileName(id));
+}
+
+function instanceFrom(answer: unknown): Instance {
+  const { name, status, location, state } = asRecord(answer, 'an instance');
+  const { started_at } = asRecord(state ?? {}, 'the state of an instance');
+  const startedAt = typeof started_at === 'string' ? new Date(started_at) : null;
+  return {
+    id: asText(name, 'the name of an instance'),
+    status: asText(status, 'the status of an instance'),
+    member: typeof location === 'string' && location !== 'none' ? location : null,
+    // The engine's way to say never is a day long ago.
+    startedAt: startedAt && startedAt.getTime() > 0 ? startedAt : null,
+  };
+}
+
+function isSame(one: Profile, other: Profile): boolean {
+  const lines = ({ config, devices }: Profile) =>
+    [
+      ...entries('', config),
+      ...Object.entries(devices).flatMap(([name, device]) => entries(name, device)),
+    ].sort();
+  const entries = (of: string, map: Record<string, string>) =>
+    Object.entries(map).map(([key, value]) => JSON.stringify([of, key, value]));
+  return lines(one).join('\n') === lines(other).join('\n');
+}
