@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asHtml } from '../src/events/html.ts';
-import { openLayout } from '../src/events/layout.ts';
-import { composeMail, type MailDeclaration } from '../src/events/mail.ts';
+import { asHtml } from '../src/events/mail/html.ts';
+import { openLayout } from '../src/events/mail/layout.ts';
+import { composeMail, type MailDeclaration } from '../src/events/mail/mail.ts';
 import { allTexts, type Language, languages, openDictionary, variablesIn } from '../src/platform/index.ts';
 import { allMails } from '../src/worker.ts';
 import { samples } from './mails/samples.ts';

@@ -5,9 +5,6 @@
  */
 import './errors.ts';
 
-export { type AnswerAddress, conversationOf, readAnswerAddress, wasGivenTo } from './answerAddress.ts';
-export type { Block } from './blocks.ts';
-export { type DeliveryReport, takeDeliveryReport } from './bounce.ts';
 export { mailConcerns } from './concerns.ts';
 export {
   allEvents,
@@ -24,10 +21,14 @@ export {
 export { followJournal, startTellingReaders } from './followJournal.ts';
 export { forgetInJournal } from './forgetInJournal.ts';
 export { forgetJournal, journalKeptSince } from './forgetJournal.ts';
-export { forgetMailsOf, forgetMailsTo } from './forgetMails.ts';
-export type { Brand } from './html.ts';
 export { type Entry, entryOf, hasHappened, record, recordEntry } from './journal.ts';
-export { openLayout } from './layout.ts';
+export { type AnswerAddress, conversationOf, readAnswerAddress, wasGivenTo } from './mail/answerAddress.ts';
+export type { Block } from './mail/blocks.ts';
+export { type DeliveryReport, takeDeliveryReport } from './mail/bounce.ts';
+export { forgetMailsOf, forgetMailsTo } from './mail/forgetMails.ts';
+export type { Brand } from './mail/html.ts';
+export { openLayout } from './mail/layout.ts';
+export { linkToken, type MailLink } from './mail/link.ts';
 export {
   type MailDeclaration,
   type MailText,
@@ -36,9 +37,10 @@ export {
   type Notification,
   notifications,
   ofOrganization,
-} from './mail.ts';
-export { mailedElsewhere } from './mailedElsewhere.ts';
-export { linkToken, type MailLink } from './mailLink.ts';
+} from './mail/mail.ts';
+export { mailedElsewhere } from './mail/mailedElsewhere.ts';
+export { mailSending } from './mail/send.ts';
+export { readUnsubscribeToken, type Unsubscription } from './mail/unsubscribe.ts';
 export {
   type Addressee,
   type AddresseesReader,
@@ -46,8 +48,7 @@ export {
   mailDelivery,
   mailJobsToStaff,
   mailReactions,
-  mailSending,
-} from './mails.ts';
+} from './mail/write.ts';
 export { eventMeasures } from './measures.ts';
 export { describeMessages, type Message, messageOf, messageSchema } from './message.ts';
 export { eventsPersonal } from './personal.ts';
@@ -58,4 +59,3 @@ export type { Hears } from './stream/clients.ts';
 export { eventRoutes, eventStaffRoutes } from './stream/routes.ts';
 export type { Going, UnderWay } from './stream/underWay.ts';
 export type { Measured, Seen, Watch } from './stream/watch.ts';
-export { readUnsubscribeToken, type Unsubscription } from './unsubscribe.ts';

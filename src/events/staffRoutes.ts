@@ -14,8 +14,8 @@ import {
 import { fail } from '../platform/index.ts';
 import { listAudit } from './audit.ts';
 import { examples } from './examples.ts';
-import { listMails, readMail } from './mailList.ts';
-import { sendAgain } from './sendAgain.ts';
+import { listMails, readMail } from './mail/list.ts';
+import { sendAgain } from './mail/sendAgain.ts';
 
 const Mail = named(
   'Mail',

@@ -3,8 +3,8 @@ import { newCustomer, newMember } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { headersOf, type MailServer, mailServer } from '../../../test/smtp.ts';
 import { settled } from '../../../test/sql.ts';
-import { answerAddress } from '../../events/answerAddress.ts';
 import { readAnswerAddress, wasGivenTo } from '../../events/index.ts';
+import { answerAddress } from '../../events/mail/answerAddress.ts';
 
 const opening = { subject: 'It is down', department: 'support', priority: 'high', message: 'Since noon.' };
 

@@ -5,7 +5,7 @@ import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { headersOf, type MailServer, mailServer } from '../../../test/smtp.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { answerAddress } from '../../events/answerAddress.ts';
+import { answerAddress } from '../../events/mail/answerAddress.ts';
 
 const changes = watchChanges();
 

@@ -4,7 +4,7 @@ import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { type MailServer, mailServer } from '../../../test/smtp.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { answerAddress } from '../../events/answerAddress.ts';
+import { answerAddress } from '../../events/mail/answerAddress.ts';
 
 interface Company {
   name: 'a' | 'b';

@@ -4,7 +4,7 @@ import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { MailInError } from '../../drivers/mailIn/index.ts';
-import { answerAddress } from '../../events/answerAddress.ts';
+import { answerAddress } from '../../events/mail/answerAddress.ts';
 import { transaction } from '../../platform/index.ts';
 import { decideMail } from './decide.ts';
 

@@ -3,7 +3,7 @@ import { type MailRoom, mailRoom } from '../../../test/mailsIn.ts';
 import { newCustomer } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
-import { answerAddress } from '../../events/answerAddress.ts';
+import { answerAddress } from '../../events/mail/answerAddress.ts';
 
 let room: MailRoom;
 let product: TestProduct;

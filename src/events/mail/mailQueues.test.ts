@@ -1,10 +1,10 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newInvoice, payByCredit } from '../../test/invoices.ts';
-import { orderVps } from '../../test/orders.ts';
-import { newCustomer } from '../../test/people.ts';
-import { startTestProduct, type TestProduct } from '../../test/product.ts';
-import { sql } from '../../test/sql.ts';
+import { newInvoice, payByCredit } from '../../../test/invoices.ts';
+import { orderVps } from '../../../test/orders.ts';
+import { newCustomer } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { sql } from '../../../test/sql.ts';
 
 // A mail server that takes every connection and never says a word, until it is told to speak.
 let server: Server;

@@ -1,4 +1,4 @@
-import { type Context, statement } from '../platform/index.ts';
+import { type Context, statement } from '../../platform/index.ts';
 
 const mailedSince = statement<
   { by_organization: number; to_address: number },

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Seal } from '../platform/index.ts';
+import type { Seal } from '../../platform/index.ts';
 import { type Notification, notifications } from './mail.ts';
 
 /** Whose wish it is, and what they want no more mails about. */

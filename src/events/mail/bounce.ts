@@ -1,4 +1,4 @@
-import { statement, type TxContext } from '../platform/index.ts';
+import { statement, type TxContext } from '../../platform/index.ts';
 
 /** What a mail server says later of a mail that it or another took (RFC 3464), as read from the mail that brings it. */
 export interface DeliveryReport {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError } from '../config.ts';
-import { filesOf } from '../platform/index.ts';
+import { ConfigError } from '../../config.ts';
+import { filesOf } from '../../platform/index.ts';
 
 /** What a layout may have put in, and what it has to. */
 const places = ['language', 'subject', 'company', 'logo', 'colour', 'font', 'radius', 'content', 'footer'];

@@ -1,4 +1,4 @@
-import type { MailLink } from './mailLink.ts';
+import type { MailLink } from './link.ts';
 
 /**
  * A part of a mail. A string is a paragraph. Texts come as they are: whoever renders a block escapes them. A button leads to

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newInvoice, payByCredit } from '../../test/invoices.ts';
-import { watchChanges } from '../../test/noted.ts';
-import { newCustomer, type Person } from '../../test/people.ts';
-import { startTestProduct, type TestProduct } from '../../test/product.ts';
-import { headersOf, type MailServer, mailServer } from '../../test/smtp.ts';
-import { contents, settled, settledContents, sql } from '../../test/sql.ts';
-import { transaction } from '../platform/index.ts';
-import { examples } from '../settings/brand/examples.ts';
-import { type DeliveryReport, takeDeliveryReport } from './index.ts';
+import { newInvoice, payByCredit } from '../../../test/invoices.ts';
+import { watchChanges } from '../../../test/noted.ts';
+import { newCustomer, type Person } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { headersOf, type MailServer, mailServer } from '../../../test/smtp.ts';
+import { contents, settled, settledContents, sql } from '../../../test/sql.ts';
+import { transaction } from '../../platform/index.ts';
+import { examples } from '../../settings/brand/examples.ts';
+import { type DeliveryReport, takeDeliveryReport } from '../index.ts';
 
 const changes = watchChanges();
 

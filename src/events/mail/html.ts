@@ -1,5 +1,5 @@
 import type { Block } from './blocks.ts';
-import type { MailLink } from './mailLink.ts';
+import type { MailLink } from './link.ts';
 
 /** What a mail shows of the company that sends it. */
 export interface Brand {

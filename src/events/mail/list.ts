@@ -1,6 +1,6 @@
-import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
-import { type Context, requireRow, type StaffContext, statement } from '../platform/index.ts';
-import { type MailLink, withLink } from './mailLink.ts';
+import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
+import { type Context, requireRow, type StaffContext, statement } from '../../platform/index.ts';
+import { type MailLink, withLink } from './link.ts';
 
 interface MailRecord {
   id: number;

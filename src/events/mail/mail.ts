@@ -1,10 +1,10 @@
-import type { Permission } from '../platform/http/index.ts';
-import { type Happened, languageOf, openDictionary, type Reader } from '../platform/index.ts';
+import type { Permission } from '../../platform/http/index.ts';
+import { type Happened, languageOf, openDictionary, type Reader } from '../../platform/index.ts';
+import type { Event } from '../event.ts';
+import { frameTexts } from '../texts/index.ts';
 import { asText, type Block, linkOf, type PageButton } from './blocks.ts';
-import type { Event } from './event.ts';
 import type { Brand } from './html.ts';
-import { type MailLink, place } from './mailLink.ts';
-import { frameTexts } from './texts/index.ts';
+import { type MailLink, place } from './link.ts';
 
 /** What a mail says, in its reader's language; greeting and footer are added. */
 interface InBlocks {
@@ -177,6 +177,9 @@ export interface Recipient {
   language: string | null;
   timezone: string | null;
 }
+
+/** Whose language and name are not known. */
+export const nobodyKnown: Recipient = { first_name: null, last_name: null, language: null, timezone: null };
 
 export function readerOf({ language, timezone }: Recipient, textsDir: string | null): Reader {
   return {

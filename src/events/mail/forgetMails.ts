@@ -1,4 +1,4 @@
-import { statement, type TxContext } from '../platform/index.ts';
+import { statement, type TxContext } from '../../platform/index.ts';
 
 // The last one is written after the account is closed. Who has the address by now keeps their own.
 const forget = statement<never, { address: string; userId: number; before: Date; limit: number }>(

@@ -1,4 +1,4 @@
-import type { Seal } from '../platform/index.ts';
+import type { Seal } from '../../platform/index.ts';
 
 /**
  * A link in a mail that lets in whoever follows it, so nobody but its recipient may read it: not in the database, the

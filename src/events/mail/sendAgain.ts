@@ -1,9 +1,9 @@
-import type { Mail } from '../drivers/mail/index.ts';
-import { fail, type StaffContext, statement, transaction } from '../platform/index.ts';
-import { mailSentAgain } from './events.ts';
-import { record } from './journal.ts';
-import { readMail } from './mailList.ts';
-import { enqueueSending } from './mails.ts';
+import type { Mail } from '../../drivers/mail/index.ts';
+import { fail, type StaffContext, statement, transaction } from '../../platform/index.ts';
+import { mailSentAgain } from '../events.ts';
+import { record } from '../journal.ts';
+import { readMail } from './list.ts';
+import { enqueueSending } from './send.ts';
 
 const lockMail = statement<
   {

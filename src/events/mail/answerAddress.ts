@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Context, statement } from '../platform/index.ts';
+import { type Context, statement } from '../../platform/index.ts';
 
 // Small letters and digits alone: some mail servers change the case of what stands before the @.
 const letters = 'abcdefghijklmnopqrstuvwxyz234567';
