@@ -7,7 +7,7 @@ import { newCustomer, newMember, type Person } from '../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../test/product.ts';
 import { contents, settled, sql } from '../../test/sql.ts';
 import { permissionsOf, roles } from '../organizations/index.ts';
-import { looksLikeKey } from './keys.ts';
+import { looksLikeKey } from './apiKeys/create.ts';
 import { parsePublicKey } from './sshKeys.ts';
 
 let product: TestProduct;

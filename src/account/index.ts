@@ -6,9 +6,7 @@
 import './errors.ts';
 import './limits.ts';
 
-export { plainAddress } from './addressRange.ts';
-export { warnOfEndingKeys } from './apiKeys/ending.ts';
-export { apiKeyRoutes } from './apiKeys/routes.ts';
+export { plainAddress } from './apiKeys/addressRange.ts';
 export {
   type Area,
   type Areas,
@@ -18,7 +16,10 @@ export {
   keptTo,
   limitsOfKey,
   wholeAreas,
-} from './areas.ts';
+} from './apiKeys/areas.ts';
+export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './apiKeys/create.ts';
+export { warnOfEndingKeys } from './apiKeys/ending.ts';
+export { apiKeyRoutes } from './apiKeys/routes.ts';
 export { forgetClosed } from './closing/forget.ts';
 export { closingRoutes } from './closing/routes.ts';
 export { forgetDefaultOrganization } from './defaultOrganization.ts';
@@ -33,7 +34,6 @@ export { giveTotp, sealedFactors } from './factors/totp.ts';
 export { peopleStaffFinds } from './finds.ts';
 export { looksLikeImpersonation } from './impersonate/impersonate.ts';
 export { impersonationRoutes } from './impersonate/routes.ts';
-export { createApiKey, hashKey, looksLikeKey, type NewApiKey, noteUse } from './keys.ts';
 export { accountMails } from './mails.ts';
 export { purgeChallenges } from './passkeys/challenge.ts';
 export { passkeyRoutes, passkeySignInRoutes } from './passkeys/routes.ts';

@@ -1,7 +1,7 @@
 import { type Notification, notifications } from '../events/index.ts';
 import { forgetPrincipals } from '../platform/http/index.ts';
 import { type AccountContext, statement, transaction } from '../platform/index.ts';
-import { requireMember } from './changeKeys.ts';
+import { requireMember } from './membership.ts';
 import { lockUser, recordChange } from './users.ts';
 
 /** How somebody wants to be shown and told things. */

@@ -1,9 +1,15 @@
 import { IdParams, routes } from '../platform/http/index.ts';
+import { lockKey } from './apiKeys/change.ts';
+import {
+  listStaffKeys,
+  makeStaffKey,
+  readStaffKey,
+  revokeStaffKey,
+  rotateStaffKey,
+} from './apiKeys/staffKeys.ts';
 import { blockUser, lockCustomer, unblockUser } from './block.ts';
-import { lockKey } from './changeKeys.ts';
 import { correctUser } from './correct.ts';
 import { examples } from './examples.ts';
-import { listStaffKeys, makeStaffKey, readStaffKey, revokeStaffKey, rotateStaffKey } from './keyStaff.ts';
 import { requireProof } from './proof.ts';
 import * as Staff from './staff/schema.ts';
 import * as S from './staffSchema.ts';

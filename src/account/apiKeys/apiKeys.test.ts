@@ -7,8 +7,8 @@ import { newCustomer, newMember, type Person, type SignedIn, signedIn } from '..
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { permissionNames, permissionsOf, roles } from '../../organizations/index.ts';
-import { addressRange } from '../addressRange.ts';
-import { areas } from '../areas.ts';
+import { addressRange } from './addressRange.ts';
+import { areas } from './areas.ts';
 
 const changes = watchChanges();
 

@@ -7,19 +7,10 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import {
-  type ApiKey,
-  changeKey,
-  findKey,
-  type KeyChange,
-  type KeyWish,
-  makeKey,
-  revokeKey,
-  rotateKey,
-  termsOfKey,
-} from '../changeKeys.ts';
-import { copied } from '../keys.ts';
 import { lockUser } from '../users.ts';
+import { changeKey, makeKey, revokeKey, rotateKey } from './change.ts';
+import { type ApiKey, copied, findKey, termsOfKey } from './key.ts';
+import type { KeyChange, KeyWish } from './terms.ts';
 
 /** A person's own keys, as they see them. */
 interface OwnKeyRow extends ApiKey {

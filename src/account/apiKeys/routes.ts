@@ -1,6 +1,6 @@
 import { IdParams, type RouteGroup, routes } from '../../platform/http/index.ts';
-import { lockKey } from '../changeKeys.ts';
 import { examples } from '../examples.ts';
+import { lockKey } from './change.ts';
 import { createKey, endKey, listKeys, readKey, renewKey, updateKey } from './ownKeys.ts';
 import * as S from './schema.ts';
 

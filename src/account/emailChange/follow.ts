@@ -9,7 +9,7 @@ import {
   statement,
   transaction,
 } from '../../platform/index.ts';
-import { revokeKeysSince } from '../changeKeys.ts';
+import { revokeKeysSince } from '../apiKeys/change.ts';
 import { emailChanged, emailChangeRevoked } from '../events.ts';
 import { dropFactorsSince } from '../factors/gained.ts';
 import { endSessionsOf } from '../sessions/end.ts';

@@ -1,4 +1,4 @@
-import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
+import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
 import {
   type Context,
   fail,
@@ -6,16 +6,10 @@ import {
   type StaffContext,
   statement,
   transaction,
-} from '../platform/index.ts';
-import {
-  type ApiKey,
-  findKey,
-  type KeyWish,
-  makeKey,
-  revokeKey,
-  rotateKey,
-  termsOfKey,
-} from './changeKeys.ts';
+} from '../../platform/index.ts';
+import { makeKey, revokeKey, rotateKey } from './change.ts';
+import { type ApiKey, findKey, termsOfKey } from './key.ts';
+import type { KeyWish } from './terms.ts';
 
 /** Each looks after their own keys; administrators see, make and revoke those of the others too. */
 

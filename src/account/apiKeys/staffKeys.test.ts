@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiClient, type Client } from '../../test/client.ts';
-import { newCustomer, newStaff } from '../../test/people.ts';
-import { startTestProduct, type TestProduct } from '../../test/product.ts';
-import { contents, settled, sql } from '../../test/sql.ts';
+import { apiClient, type Client } from '../../../test/client.ts';
+import { newCustomer, newStaff } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { contents, settled, sql } from '../../../test/sql.ts';
 
 let product: TestProduct;
 let admin: Client;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { record } from '../events/index.ts';
-import { newId, type Queryable, statement, type TxContext } from '../platform/index.ts';
-import { type Areas, type KeyLimits, wholeAreas } from './areas.ts';
-import { apiKeyCreated } from './events.ts';
-import { isWhole, randomToken } from './tokens.ts';
+import { record } from '../../events/index.ts';
+import { newId, type Queryable, statement, type TxContext } from '../../platform/index.ts';
+import { apiKeyCreated } from '../events.ts';
+import { isWhole, randomToken } from '../tokens.ts';
+import type { Areas } from './areas.ts';
+import { copied, type KeyTerms, wholeTerms } from './key.ts';
 
 const scheme = 'ink_';
 /** Says at a glance that nothing comes of what is asked with it. */
@@ -48,20 +49,6 @@ const noteKeyUse = statement<never, { id: number; ip: string; now: Date; before:
                  returning user_id)
    update users u set last_activity_at = :now from used where u.id = used.user_id`,
 );
-
-/** What a key is kept to. */
-export interface KeyTerms extends KeyLimits {
-  /** Networks that it is good from; null for everywhere. */
-  readonly ip_allowlist: readonly string[] | null;
-  /** Whether all that it asks for is tried out and taken back. */
-  readonly test: boolean;
-}
-
-/** Of a key that is kept to nothing. */
-export const wholeTerms: KeyTerms = {
-  ...wholeAreas,
-  ...{ scopes: null, organization_ids: null, ip_allowlist: null, test: false },
-};
 
 interface NewKey {
   /** What is absent it is not kept to. */
@@ -118,10 +105,6 @@ export async function createApiKey(
     },
   });
   return { id, key };
-}
-
-export function copied<T>(list: readonly T[] | null): T[] | null {
-  return list === null ? null : [...list];
 }
 
 /** Whether this can be one of our keys at all. */

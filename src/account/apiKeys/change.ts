@@ -1,11 +1,12 @@
-import { hasHappened, record } from '../events/index.ts';
-import { forgetPrincipals } from '../platform/http/index.ts';
-import { type AccountContext, type Context, fail, statement, type TxContext } from '../platform/index.ts';
-import { addressRange, networkAround } from './addressRange.ts';
-import { areaBeyond, areas, type KeyLimits } from './areas.ts';
-import { apiKeyChanged, apiKeyRevoked, apiKeyRotated } from './events.ts';
-import { copied, createApiKey, type KeyTerms, type NewApiKey, wholeTerms } from './keys.ts';
-import { lockAnyUser, lockUser } from './users.ts';
+import { hasHappened, record } from '../../events/index.ts';
+import { forgetPrincipals } from '../../platform/http/index.ts';
+import { type AccountContext, fail, statement, type TxContext } from '../../platform/index.ts';
+import { apiKeyChanged, apiKeyRevoked, apiKeyRotated } from '../events.ts';
+import { requireMember } from '../membership.ts';
+import { lockAnyUser, lockUser } from '../users.ts';
+import { createApiKey, type NewApiKey } from './create.ts';
+import { type ApiKey, copied, findKey, type KeyTerms, wholeTerms } from './key.ts';
+import { type KeyChange, type KeyWish, requireNoMightier, termsOf } from './terms.ts';
 
 /**
  * What may be done to API keys, whoever they belong to. Nobody gets a key that may do more, or lives longer, than the
@@ -15,33 +16,6 @@ import { lockAnyUser, lockUser } from './users.ts';
 const keysPerAccount = 100;
 const hourMs = 3_600_000;
 
-/** A key that was not revoked, with whose it is. */
-export interface ApiKey extends KeyTerms {
-  id: number;
-  user_id: number;
-  name: string;
-  prefix: string;
-  expires_at: Date | null;
-  created_at: Date;
-}
-
-/** What is asked of a new key; what is absent is as with the key that asks, or kept to nothing. */
-export type KeyWish = { name: string } & KeyChange & { test?: boolean | undefined };
-
-/** What is changed of a key; what is absent stays. */
-export type KeyChange = { name?: string | undefined; expires_at?: Date | string | null | undefined } & {
-  [term in Exclude<keyof KeyTerms, 'test'>]?: KeyTerms[term] | undefined;
-};
-
-/** What a key is kept to, as a statement gives it. */
-export const termsOfKey = `t.billing, t.shield, t.vps, t.scopes, to_jsonb(t.organization_ids) as organization_ids,
-    to_jsonb(t.ip_allowlist) as ip_allowlist, t.test`;
-
-const keyById = statement<ApiKey, { id: number }>(
-  'account.keyById',
-  `select t.id, t.user_id, t.name, t.prefix, ${termsOfKey}, t.expires_at, t.created_at
-   from api_keys t where t.id = :id and t.revoked_at is null`,
-);
 const countKeys = statement<{ all: number; good: number }, { userId: number; but: number; now: Date }>(
   'account.countKeys',
   `select count(*)::int as all,
@@ -70,10 +44,6 @@ const writeKey = statement<
      warned_at = case when expires_at is not distinct from :expiresAt::timestamptz then warned_at end
    where id = :id`,
 );
-const organizationsOf = statement<{ organization_id: number }, { userId: number }>(
-  'account.organizationsOf',
-  'select organization_id from memberships where user_id = :userId',
-);
 const revoke = statement<never, { id: number; now: Date }>(
   'account.revokeKey',
   'update api_keys set revoked_at = :now where id = :id',
@@ -87,11 +57,6 @@ const lockOwner = statement<never, { id: number }>(
 /** Nobody changes this person's keys until the transaction ends. */
 export async function lockKey(tx: TxContext, id: number): Promise<void> {
   await tx.db.maybe(lockOwner, { id });
-}
-
-/** A key that was not revoked; null when there is none. */
-export function findKey(ctx: Context, id: number): Promise<ApiKey | null> {
-  return ctx.db.maybe(keyById, { id });
 }
 
 /** Makes a key for a person. `permission_denied` for one that is mightier than who asks, `invalid_request`, `too_many`. */
@@ -144,52 +109,6 @@ export async function changeKey(
     data: { user_id: key.user_id, name, fields },
   });
   ctx.db.afterCommit(forgetPrincipals);
-}
-
-/** What is wished, and the rest as it is; lists without doubles and in the form in which they are compared. */
-function termsOf(wish: KeyChange & { test?: boolean | undefined }, rest: KeyTerms): KeyTerms {
-  const { scopes, organization_ids, ip_allowlist } = wish;
-  return {
-    billing: wish.billing ?? rest.billing,
-    shield: wish.shield ?? rest.shield,
-    vps: wish.vps ?? rest.vps,
-    scopes: scopes === undefined ? rest.scopes : once(scopes),
-    organization_ids: organization_ids === undefined ? rest.organization_ids : once(organization_ids),
-    ip_allowlist: ip_allowlist === undefined ? rest.ip_allowlist : once(rangesOf(ip_allowlist)),
-    test: wish.test ?? rest.test,
-  };
-}
-
-function once<T>(list: readonly T[] | null): T[] | null {
-  return list === null ? null : [...new Set(list)].sort();
-}
-
-function rangesOf(texts: readonly string[] | null): string[] | null {
-  if (texts === null) return null;
-  return texts.map((text, at) => {
-    const range = addressRange(text);
-    if (range !== null) return range;
-    const network = networkAround(text);
-    const message =
-      network === null
-        ? 'must be an address such as 192.0.2.1, or a network such as 192.0.2.0/24 or 2001:db8::/32'
-        : `must begin where its network does: ${network}`;
-    throw fail('invalid_request', { details: [{ field: `ip_allowlist[${at}]`, message }] });
-  });
-}
-
-/** What somebody names is an organization that they are in. `invalid_request`. */
-export async function requireMember(
-  ctx: TxContext,
-  userId: number,
-  ids: readonly number[] | null,
-  field = 'organization_ids',
-): Promise<void> {
-  if (ids === null) return;
-  const own = new Set((await ctx.db.many(organizationsOf, { userId })).map((row) => row.organization_id));
-  if (ids.every((id) => own.has(id))) return;
-  const message = 'names an organization that you are no member of';
-  throw fail('invalid_request', { details: [{ field, message }] });
 }
 
 /**
@@ -275,30 +194,6 @@ async function askingKey(ctx: AccountContext): Promise<ApiKey | null> {
   const key = await findKey(ctx, ctx.actor.apiKeyId);
   if (key === null) throw fail('unauthorized'); // revoked while this was on its way
   return key;
-}
-
-function requireNoMightier(asking: ApiKey | null, wanted: KeyLimits & { expires_at: Date | null }): void {
-  if (asking === null) return;
-  if (
-    asking.scopes !== null ||
-    asking.organization_ids !== null ||
-    asking.ip_allowlist !== null ||
-    asking.test
-  )
-    throw fail('permission_denied', {
-      message:
-        'Your key is kept to scopes, organizations or addresses, or is for tests; ask with one that is not',
-    });
-  const area = areaBeyond(asking, wanted);
-  if (area !== null) {
-    const mine = areas.filter((each) => asking[each]);
-    const message = `Your key is kept to ${mine.join(' and ') || 'no area'}, and this one is for ${area} as well; ask with a key that is`;
-    throw fail('permission_denied', { message });
-  }
-  if (asking.expires_at === null) return;
-  if (wanted.expires_at !== null && wanted.expires_at <= asking.expires_at) return;
-  const message = `Your key ends on ${asking.expires_at.toISOString()}, and this one would outlive it; ask with a key that lives as long`;
-  throw fail('permission_denied', { message });
 }
 
 function requireGoing({ expires_at }: ApiKey, now: Date): void {
