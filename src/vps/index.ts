@@ -18,14 +18,14 @@ import { reinstall } from './install/reinstall.ts';
 import { powerSagas } from './power.ts';
 import { rename } from './settings.ts';
 import { backupPeriodicJob } from './snapshots/backups.ts';
-import { snapshotSagas } from './snapshots/snapshots.ts';
+import { snapshotSagas } from './snapshots/sagas.ts';
 import { suspendReactions } from './suspend/reactions.ts';
 import { suspendMachine } from './suspend/suspend.ts';
 import { terminateMachine } from './suspend/terminate.ts';
 import { upgradeReactions } from './upgrade/reactions.ts';
 import { resize } from './upgrade/resize.ts';
 
-export { sealedSecrets } from './actions/act.ts';
+export { sealedSecrets } from './actions/secrets.ts';
 export { actionProgress } from './actions/underWay.ts';
 export { createSampler, resolutions, sampleWatch } from './charts.ts';
 export { vpsConcerns } from './concerns.ts';

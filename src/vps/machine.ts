@@ -24,13 +24,14 @@ export interface MachineRow {
   nameservers: string[];
 }
 
-const columns = `service_id, organization_id, node_id, image, hostname, cpu_cores, memory_mib, disk_gib, port_mbps,
-  mac::text as mac, wanted, state, repairs, repaired_at, boot, rescue, in_rescue,
-  array(select host(n) from unnest(nameservers) n) as nameservers`;
+/** What a {@link MachineRow} has, of the table `machines m`. */
+export const machineColumns = `m.service_id, m.organization_id, m.node_id, m.image, m.hostname, m.cpu_cores, m.memory_mib,
+  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot, m.rescue, m.in_rescue,
+  array(select host(n) from unnest(m.nameservers) n) as nameservers`;
 
 const machineById = statement<MachineRow, { serviceId: number }>(
   'vps.machine',
-  `select ${columns} from machines where service_id = :serviceId`,
+  `select ${machineColumns} from machines m where m.service_id = :serviceId`,
 );
 const insertMachine = statement<
   never,

@@ -8,16 +8,18 @@ import { record } from '../events/index.ts';
 import {
   type AnySaga,
   type Context,
+  causesOf,
   enqueue,
   type Failure,
   type OrganizationContext,
   type Run,
   type TxContext,
 } from '../platform/index.ts';
-import { actionSaga, requestAction, requireOpen, withMachine } from './actions/act.ts';
+import { requestAction } from './actions/act.ts';
 import { startUnlessToStop, stopped, takePower } from './actions/forcedStop.ts';
 import { viewAction } from './actions/history.ts';
-import { type PowerPayload, powerJobs } from './actions/job.ts';
+import { type ActionPayload, type PowerPayload, powerJobs } from './actions/job.ts';
+import { actionSaga, requireOpen, withMachine } from './actions/saga.ts';
 import { vpsRepaired } from './events.ts';
 import { type Button, type MachineRow, rememberButton, writeStartedFrom } from './machine.ts';
 import { afterFailedRepair } from './repairs.ts';
@@ -178,4 +180,18 @@ function unless(code: HypervisorErrorCode): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof HypervisorError && error.code === code)) throw error;
   };
+}
+
+/**
+ * Gives the machine its power back when what it was taken for has failed. One that does not start is left to the next
+ * comparison with the node: nothing else could be asked of it while this was tried again.
+ */
+export async function startAgain<P extends ActionPayload>(run: Run<P, object>): Promise<void> {
+  if (run.payload.before.wanted !== 'running') return;
+  await withMachine(run, async (driver, spec, machine) => {
+    const start = () => startMachine(run.ctx, driver, spec, machine);
+    await startUnlessToStop(run, driver, start).catch((error: Error) => {
+      run.ctx.log.warn({ machine: spec.id, err: causesOf(error) }, 'a machine did not start again');
+    });
+  });
 }

@@ -9,6 +9,7 @@ import {
   type Button,
   buttonCountsMs,
   type MachineRow,
+  machineColumns,
   machineIdOf,
   serviceIdOf,
   setMachineState,
@@ -36,10 +37,7 @@ interface SettledRow extends MachineRow {
   retry_at: Date | null;
 }
 
-const columns = `m.service_id, m.organization_id, m.node_id, m.image, m.hostname, m.cpu_cores, m.memory_mib,
-  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot, m.rescue, m.in_rescue, m.started_at,
-  m.button, m.pressed_at, m.retry_at,
-  array(select host(n) from unnest(m.nameservers) n) as nameservers`;
+const columns = `${machineColumns}, m.started_at, m.button, m.pressed_at, m.retry_at`;
 
 const settledOnNode = statement<SettledRow, { nodeId: number }>(
   'vps.settledOnNode',

@@ -6,9 +6,10 @@ import {
   statement,
   type TxContext,
 } from '../../platform/index.ts';
-import { actionSaga, requestAction, withMachine } from '../actions/act.ts';
+import { requestAction } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
 import { type ActionPayload, actionJob } from '../actions/job.ts';
+import { actionSaga, withMachine } from '../actions/saga.ts';
 import { requireVps } from '../queries.ts';
 
 /**

@@ -1,7 +1,9 @@
 import type { OrganizationContext } from '../../platform/index.ts';
-import { actionSaga, keepSecrets, openSecrets, requestAction, withMachine } from '../actions/act.ts';
+import { requestAction } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
 import { actionJob } from '../actions/job.ts';
+import { actionSaga, withMachine } from '../actions/saga.ts';
+import { keepSecrets, openSecrets } from '../actions/secrets.ts';
 import { generatePassword, hashPassword, requireStrong } from './identity.ts';
 
 interface Secrets {

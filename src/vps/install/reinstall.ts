@@ -18,12 +18,15 @@ import {
 } from '../../platform/index.ts';
 import { generatePassword, hashPassword, requireHostname, requireStrong } from '../access/identity.ts';
 import { chooseKeys, type InstalledKey, keysOnMachine, writeAccess } from '../access/keys.ts';
-import { actionSaga, keepSecrets, openSecrets, requestAction, withMachine } from '../actions/act.ts';
+import { requestAction } from '../actions/act.ts';
 import { requireNoStop, startUnlessToStop, stopped } from '../actions/forcedStop.ts';
 import { viewAction } from '../actions/history.ts';
 import { type ActionPayload, actionJob } from '../actions/job.ts';
+import { actionSaga, withMachine } from '../actions/saga.ts';
+import { keepSecrets, openSecrets } from '../actions/secrets.ts';
 import { type MachineRow, setMachineState } from '../machine.ts';
-import { holdCopies, startAgain } from '../snapshots/snapshots.ts';
+import { startAgain } from '../power.ts';
+import { holdCopies } from '../snapshots/rows.ts';
 import { ensureImage } from './ensureImage.ts';
 
 export interface ReinstallBody {

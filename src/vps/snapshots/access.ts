@@ -1,9 +1,10 @@
 import { HypervisorError } from '../../drivers/hypervisor/index.ts';
 import { type Run, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { type InstalledKey, keysOnMachine, writeAccess } from '../access/keys.ts';
-import { type ExistingVps, withMachine } from '../actions/act.ts';
+import type { ExistingVps } from '../actions/act.ts';
 import { requireNoStop } from '../actions/forcedStop.ts';
 import type { ActionPayload } from '../actions/job.ts';
+import { withMachine } from '../actions/saga.ts';
 import { requireCapability } from '../capabilities.ts';
 
 /** A copy brings back the keys and passwords of its time: what is known of them, and what is to be there afterwards. */

@@ -3,7 +3,9 @@ import { AppError, attempt, type PeriodicJob, statement, type TxContext } from '
 import { beginSystemAction, noteSystemFailure } from '../actions/act.ts';
 import { holdsLock } from '../actions/lock.ts';
 import { inSql, openStatuses, rules } from '../states.ts';
-import { backupPrefix, snapshotJobs, writeSnapshot } from './snapshots.ts';
+import { writeSnapshot } from './rows.ts';
+import { snapshotJobs } from './sagas.ts';
+import { backupPrefix } from './snapshots.ts';
 
 /** Of a node. Each writes a whole disk, so more at once would take the node from the machines that it is there for. */
 const mostOfNode = 4;

@@ -6,11 +6,11 @@ import {
 } from '../../drivers/hypervisor/index.ts';
 import { fail, type Run, saga, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { lockTerms, requireOrder, resourcesOf, vpsOptions } from '../../services/index.ts';
-import { withMachine } from '../actions/act.ts';
 import { forCustomer } from '../actions/advice.ts';
 import { startUnlessToStop } from '../actions/forcedStop.ts';
 import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
 import { holdsLock } from '../actions/lock.ts';
+import { withMachine } from '../actions/saga.ts';
 import { hostOutages } from '../outages.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
