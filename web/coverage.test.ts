@@ -14,7 +14,7 @@ const without: Readonly<Record<string, string>> = {
     ...['getPaymentPromise', 'listPasskeys'],
     ...['getStaffKey', 'getOrder', 'getRefund', 'getDispute', 'getTaxRate'],
     ...['getCreditReturn', 'getPromiseOfService'],
-    ...['getPromiseOfOrganization', 'listShieldRules', 'getShieldGroup'],
+    ...['getPromiseOfOrganization', 'getPriceMove', 'listShieldRules', 'getShieldGroup'],
   ]),
   ...reason('mails, browsers and payment providers call it, no page', [
     ...['openUnsubscribePage', 'unsubscribe', 'openPaymentPage', 'receivePaymentEvent', 'getBrandPicture'],
@@ -83,3 +83,14 @@ it('gives no reason for what has a place, nor for what there is not', () => {
   const placed = new Map(operations.map(({ name, hasPlace }) => [name, hasPlace]));
   expect(Object.keys(without).filter((name) => placed.get(name) !== false)).toEqual([]);
 });
+
+it('counts no query as a place that no page reads', () => {
+  const named = [...source.matchAll(/^export const (\w+) = (?:staff(?:List|Thing)|drawnOf)\(/gm)];
+  expect(named.length).toBeGreaterThan(30);
+  const unread = named.map(([, name = '']) => name).filter((name) => timesNamed(name) < 2);
+  expect(unread).toEqual([]);
+});
+
+function timesNamed(name: string): number {
+  return [...source.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length;
+}

@@ -26,7 +26,6 @@ export const ticketStates = [
   'on_hold',
   'closed',
 ] as const satisfies readonly Schema<'TicketStatus'>[];
-export type TicketState = (typeof ticketStates)[number];
 
 export const ticketPriorities = createTicket.priority.choices satisfies readonly Schema<'TicketPriority'>[];
 

@@ -5,7 +5,7 @@ import { client } from '../data/client.ts';
 import { lasting } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { Choice, Form, Text, Tick, Tiles } from '../ui/index.ts';
-import { DraftRefusal } from './DraftBar.tsx';
+import { DraftRefusal } from './DraftRefusal.tsx';
 import { bodyOf, type Draft } from './draft.ts';
 import type { Warning } from './Warnings.tsx';
 

@@ -1,25 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiError, type DataOf, type OperationAt } from '../../../client/index.ts';
+import type { DataOf, OperationAt } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { useText } from '../text/index.ts';
-import {
-  ActionButton,
-  AsCode,
-  Bullets,
-  Button,
-  Confirm,
-  Detail,
-  Dialog,
-  Group,
-  Paper,
-  Refusal,
-  Text,
-} from '../ui/index.ts';
+import { ActionButton, AsCode, Button, Confirm, Dialog, Group, Paper, Text } from '../ui/index.ts';
 import { ApplyForm } from './ApplyForm.tsx';
+import { DraftRefusal } from './DraftRefusal.tsx';
 import { bodyOf, type Draft, differenceOf, isChanging, removedBy, sentOf } from './draft.ts';
 import { Simulation } from './Simulation.tsx';
-import { useSayRule } from './say.ts';
 import { useMayManage } from './useMayManage.ts';
 import type { Warning } from './Warnings.tsx';
 
@@ -130,29 +118,4 @@ function Changes({ draft, found }: Pick<DraftBarProps, 'draft' | 'found'>) {
   );
   if (all.length === 0) return t('shield.draftSame');
   return all.map(([name, count]) => t(`shield.count_${name}`, { count })).join(' · ');
-}
-
-/** Why a draft cannot be: each rule by what it is called, since nobody counts them. */
-export function DraftRefusal({ error, draft, address }: { error: unknown; draft: Draft; address: string }) {
-  const { t } = useText();
-  const say = useSayRule();
-  const details = error instanceof ApiError ? error.details : [];
-  const ofRules = details.flatMap(({ field, message }) => {
-    const [, nth, part] = /^rules\[(\d+)\]\.?(.*)$/.exec(field) ?? [];
-    const rule = nth === undefined ? undefined : sentOf(draft, address)[Number(nth)];
-    return rule === undefined ? [] : [{ field, message, part, name: say.whole(rule) }];
-  });
-  if (ofRules.length === 0 || ofRules.length < details.length) return <Refusal error={error} />;
-  return (
-    <div role="alert" className="draft-mistakes">
-      <Text size="sm">{t('refusal.invalid_request')}</Text>
-      <Bullets size="sm">
-        {ofRules.map(({ field, message, name }) => (
-          <Bullets.Item key={field}>
-            <b>{name}</b>: <Detail message={message} />
-          </Bullets.Item>
-        ))}
-      </Bullets>
-    </div>
-  );
 }
