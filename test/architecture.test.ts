@@ -293,6 +293,26 @@ const sources: Source[] = readdirSync(path.join(root, 'src'), { recursive: true,
     return { file, text, imports: named.map((name) => path.join(path.dirname(file), name)) };
   });
 
+/** Everything that is written in a folder, tests as well. */
+function readSources(folder: string): { file: string; text: string }[] {
+  return readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((name) => path.join(folder, name))
+    .map((file) => ({ file, text: readFileSync(path.join(root, file), 'utf8') }));
+}
+
+function namesIn(list: string): string[] {
+  return list
+    .split(',')
+    .map((name) =>
+      name
+        .trim()
+        .replace(/^type /, '')
+        .replace(/ as .*$/, ''),
+    )
+    .filter((name) => name !== '');
+}
+
 function roomOf(file: string): string {
   return file.split(path.sep)[0] ?? '';
 }
@@ -340,6 +360,24 @@ describe('imports', () => {
         .map((target) => `${file} → ${target}`),
     );
     expect(through, "what another room needs is exported by its room's index.ts").toEqual([]);
+  });
+
+  it('take what a door shows: what nobody outside of the room needs is not at its door', () => {
+    const outside = ['src', 'test', 'bench', 'packaging', 'cli', 'client', 'web'].flatMap(readSources);
+    const taken = outside.flatMap(({ file, text }) =>
+      [...text.matchAll(/\bimport \{([^}]*)\} from '(\.[^']+)'/g)].flatMap(([, names = '', from = '']) =>
+        namesIn(names).map((name) => `${path.join(path.dirname(file), from)} ${name}`),
+      ),
+    );
+    const isTaken = new Set(taken);
+    const shown = outside.filter(({ file }) => /^src\/\w+\/index\.ts$/.test(file));
+    const needless = shown.flatMap(({ file, text }) =>
+      [...text.matchAll(/\bexport \{([^}]*)\} from/g)]
+        .flatMap(([, names = '']) => namesIn(names.replaceAll(/\btype \w+/g, '')))
+        .filter((name) => !isTaken.has(`${file} ${name}`))
+        .map((name) => `${file}: ${name}`),
+    );
+    expect(needless).toEqual([]);
   });
 
   it('know no payment provider by its name: another one is an engine and a row of `paymentProviders`', () => {

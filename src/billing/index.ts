@@ -20,7 +20,6 @@ export { sendableOf } from './charges/sendBack.ts';
 export { creditReturnStaffRoutes } from './creditReturns/routes.ts';
 export { readBrand } from './documents/brand.ts';
 export { company } from './documents/company.ts';
-export { referenceOf } from './documents/reference.ts';
 export { documentRoutes } from './documents/routes.ts';
 export { documentStaffRoutes } from './documents/staffRoutes.ts';
 export {
@@ -72,7 +71,7 @@ export {
   upgradeIsUnderWay,
   upgradesUnderWay,
 } from './ledger/deferred.ts';
-export { findCredit, grantCredit } from './ledger/ledger.ts';
+export { grantCredit } from './ledger/ledger.ts';
 export { creditRoutes } from './ledger/routes.ts';
 export { billingMails } from './mails.ts';
 export { methodRoutes } from './methods/routes.ts';
@@ -94,7 +93,6 @@ export { payments } from './payments/settings.ts';
 export { providerStaffRoutes } from './payouts/routes.ts';
 export { billingPersonal } from './personal.ts';
 export { readAddressees } from './profile/addressees.ts';
-export { type Profile, profileOf } from './profile/read.ts';
 export { profileRoutes } from './profile/routes.ts';
 export { returnStaffRoutes } from './returns/routes.ts';
 export { billingRoutes } from './routes.ts';
@@ -105,7 +103,6 @@ export { bankStatementRoutes } from './statements/routes.ts';
 export { askDueTaxIds } from './tax/ask.ts';
 export { taxConcerns } from './tax/concerns.ts';
 export { correctTaxes } from './tax/correct.ts';
-export { type EvidenceOf, noteEvidence } from './tax/evidence.ts';
 export { taxStaffRoutes } from './tax/routes.ts';
 export { taxSettings } from './tax/settings.ts';
 export { lockForTax, type Tax, taxOf, taxOfVisitor, untaxed } from './tax/taxOf.ts';

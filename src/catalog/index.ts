@@ -18,7 +18,7 @@ export {
   requireCoupon,
   returnCoupon,
 } from './coupons/use.ts';
-export { requireSold, soldCurrencies } from './currencies.ts';
+export { requireSold } from './currencies.ts';
 export { addMonths, type Cycle, cycles, isCycle, monthsOf } from './cycles.ts';
 export { groupStaffRoutes } from './groups/routes.ts';
 export { ChosenOptions, optionMeanings } from './optionSchema.ts';

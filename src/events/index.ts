@@ -50,7 +50,7 @@ export {
   mailReactions,
 } from './mail/write.ts';
 export { eventMeasures } from './measures.ts';
-export { describeMessages, type Message, messageOf, messageSchema } from './message.ts';
+export { describeMessages, type Message, messageOf } from './message.ts';
 export { eventsPersonal } from './personal.ts';
 export { gatherReactions, type OwnReaction, on, reactionJobs, starts } from './reactions.ts';
 export { type JournalEntry, journalPosition, readJournal } from './readJournal.ts';

@@ -41,7 +41,6 @@ export { moveHeld } from './moveHeld.ts';
 export {
   findNodeId,
   type Host,
-  NodeTaken,
   type Reserve,
   registerNode,
   registerRouter,

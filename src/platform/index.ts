@@ -48,8 +48,7 @@ export { connectionConcerns, pledgeConnections, readConnections, tooMany } from 
 export { addDays, dayOf, daysBetween, msPerDay } from './days.ts';
 export type { DriverName, Drivers } from './drivers.ts';
 export { AppError, type ErrorDetail, errors, fail, refuse } from './errors.ts';
-export { atFailpoint } from './failpoint.ts';
-export { isDomain, wrongWithDomain } from './hostname.ts';
+export { wrongWithDomain } from './hostname.ts';
 export { newId } from './ids.ts';
 export {
   forgetSecretKey,

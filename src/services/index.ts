@@ -17,7 +17,6 @@ export { serviceConcerns } from './concerns.ts';
 export { createServices, type NewService, sealedPasswords } from './create.ts';
 export {
   completeDelivery,
-  dropPassword,
   failDelivery,
   markProvisioning,
   notWanted,
@@ -30,7 +29,6 @@ export {
   deliveryWanted,
   productChanged,
   productChangeEnded,
-  serviceRenewed,
   serviceRetried,
   serviceSuspended,
   serviceTerminated,
@@ -58,7 +56,7 @@ export { prices } from './priceMoves/settings.ts';
 export { carryOutPriceMoves } from './priceMoves/work.ts';
 export { prorate, prorateRise, remainingOf } from './prorate.ts';
 export { serviceReactions } from './reactions.ts';
-export { closeRenewal, issueRenewal } from './renew/issue.ts';
+export { closeRenewal } from './renew/issue.ts';
 export { review } from './review/rules.ts';
 export { orderStaffRoutes } from './review/staffRoutes.ts';
 export { serviceRoutes } from './routes.ts';
@@ -66,8 +64,6 @@ export { calendar } from './settings.ts';
 export { serviceStaffRoutes } from './staffRoutes.ts';
 export { requireAction } from './states.ts';
 export { suspendStaffRoutes } from './suspend/routes.ts';
-export { suspendService, unsuspendService } from './suspend/suspend.ts';
-export { terminateService } from './suspend/terminate.ts';
 export { changeTerms, lockTerms, type NewTerms, requireTerms, type Terms } from './terms.ts';
 export { applyDueChanges } from './upgrade/apply.ts';
 export type { Growth } from './upgrade/growth.ts';

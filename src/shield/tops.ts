@@ -19,8 +19,6 @@ export interface Tops {
 
 export type TopsView = Record<keyof Tops, Top[]>;
 
-export const topKinds = ['dport', 'sport', 'plen', 'sip'] as const satisfies readonly (keyof Tops)[];
-
 export function noTops(): Tops {
   return { dport: new Map(), sport: new Map(), plen: new Map(), sip: new Map() };
 }

@@ -8,17 +8,9 @@
  * same promises in memory, with delays and failures to order, for load tests and for tests of rules. `incus/` runs machines on an
  * Incus cluster; no node has it yet, so nothing outside of this room knows it.
  */
-export { type HypervisorCapability, hypervisorCapabilities } from './capabilities.ts';
+export type { HypervisorCapability } from './capabilities.ts';
 export * from './contract.ts';
-export {
-  canRunMachines,
-  type HostAnswer,
-  type HostPackage,
-  type HostPackageUse,
-  hostPackages,
-  missingHostPackages,
-} from './host.ts';
-export { buildImage } from './images/store.ts';
+export { type HostAnswer, type HostPackage, type HostPackageUse, hostPackages } from './host.ts';
 export * from './management.ts';
 export { type Host, openHypervisor } from './open.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
@@ -30,6 +22,5 @@ export {
   type SimulatedMachine,
   type SimulatorStore,
   simulatorStore,
-  storeInFile,
 } from './simulator/store.ts';
 export { checkIdentity, identityLimits, keysBytes } from './spec.ts';

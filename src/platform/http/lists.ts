@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { fail } from '../errors.ts';
 import { Nullable, Strict } from './schema.ts';
 
@@ -140,5 +140,3 @@ function parsed(cursor: string): unknown {
     return null;
   }
 }
-
-export type ListQueryOf<F extends TProperties> = Static<ReturnType<typeof ListQuery<F>>>;
