@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: measures how fast the product is, each figure as a ratio against what the same work costs
- * without us, in interleaved rounds on one machine. `--quick` takes fewer rounds and rows, leaves out the warm
- * start, which is not offered, and is done within two minutes. `--only=get,list` takes some of the figures, `--rounds=7` fewer
+ * without us, in interleaved rounds on one machine. `--quick` takes fewer rounds and rows, and leaves out the warm
+ * start, which is not offered. `--only=get,list` takes some of the figures, `--rounds=7` fewer
  * rounds of signing in and activity; `--json=FILE` writes
  * the results there as well.
  */
