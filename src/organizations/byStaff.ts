@@ -9,8 +9,8 @@ import {
   transaction,
 } from '../platform/index.ts';
 import { organizationBlocked, organizationCorrected, organizationUnblocked } from './events.ts';
+import { ownerOf } from './inCharge.ts';
 import { readAnyOrganization } from './organizationStaff.ts';
-import { ownerOf } from './organizations.ts';
 
 /** What staff does with an organization. */
 

@@ -10,21 +10,14 @@ export { activityRoutes } from './activity/routes.ts';
 export { authenticator, permissionsNow } from './authenticate.ts';
 export { lockOrganization, organizationExists, requireOpen, statusOfOrganization } from './chosen.ts';
 export { memberFinds, organizationStaffFinds } from './finds.ts';
+export { ownerAddress, ownerOf, type PersonTold, peopleTold, readHolders, readOwners } from './inCharge.ts';
 export { expireInvitations, purgeInvitations } from './invitations/forget.ts';
 export { isInvited } from './invitations/invited.ts';
 export { invitationRoutes } from './invitations/routes.ts';
 export { organizationMails } from './mails.ts';
 export { memberRoutes } from './members/routes.ts';
 export { requireOwner } from './members/ruler.ts';
-export {
-  foundOrganization,
-  ownerAddress,
-  ownerOf,
-  readHolders,
-  readOwners,
-  type Told,
-  toldOf,
-} from './organizations.ts';
+export { foundOrganization } from './organizations.ts';
 export { permissionNames, permissions, permissionsOf, type Role, roles } from './permissions.ts';
 export { organizationsPermitting } from './permitted.ts';
 export { endingOrganizations, organizationsPersonal, ownedOrganizations } from './personal.ts';

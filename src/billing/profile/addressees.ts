@@ -1,5 +1,5 @@
 import { type Addressee, type AddresseesReader, mailedElsewhere } from '../../events/index.ts';
-import { type Told, toldOf } from '../../organizations/index.ts';
+import { type PersonTold, peopleTold } from '../../organizations/index.ts';
 import { type Context, msPerDay } from '../../platform/index.ts';
 import { isKnownByMoney } from '../invoices/unpaid.ts';
 import { profileOf } from './read.ts';
@@ -15,7 +15,7 @@ const elsewhereADay = { known: 1_000, fresh: 20 };
  * without one, to whoever began it while an active member, otherwise to all owners.
  */
 export const readAddressees: AddresseesReader = async (ctx, { organizationId, userId, isBill }) => {
-  const people = await toldOf(ctx, organizationId, userId);
+  const people = await peopleTold(ctx, organizationId, userId);
   if (!isBill) return people.map((person) => addressee(person, person.email));
   const { email, language } = await profileOf(ctx, organizationId);
   if (email !== null) {
@@ -42,7 +42,7 @@ async function mayGo(ctx: Context, organizationId: number, address: string): Pro
   return byOrganization < limit && (isKnown || toAddress < limit);
 }
 
-function addressee({ user_id: userId, email: _, billing_email: __, ...person }: Told, address: string) {
+function addressee({ user_id: userId, email: _, billing_email: __, ...person }: PersonTold, address: string) {
   return { ...person, userId, address };
 }
 
