@@ -10,6 +10,7 @@ import { paymentProviders, settings } from '../src/config.ts';
 import { allStatements } from '../src/platform/database/index.ts';
 import { errorCodes, faceOf, statusName } from '../src/platform/errors.ts';
 import { listRoutes } from '../src/platform/http/index.ts';
+import { allConcerns } from '../src/worker.ts';
 import { checksumsOfMigrations, mergedMigrations } from './mergedMigrations.ts';
 import { startTestProduct, type TestProduct } from './product.ts';
 import { sql, tableNames } from './sql.ts';
@@ -448,6 +449,17 @@ describe('a pattern', () => {
     for (const { operation, params, query, body } of listRoutes(allRoutes))
       look([params, query, body], operation);
     expect(wordless, 'say in words what it takes: an x-message beside the pattern').toEqual([]);
+  });
+});
+
+describe('what needs a person', () => {
+  it('is documented as the code has it', () => {
+    const text = readFileSync(path.join(root, 'docs/operations/running.md'), 'utf8');
+    const [, section = ''] = text.split('## What needs a person');
+    const documented = [...section.matchAll(/^\| `(\w+\.\w+)` \| (.+) \|$/gm)];
+    expect(documented.map(([, kind, title]) => ({ kind, title }))).toEqual(
+      allConcerns.map(({ kind, title }) => ({ kind, title })),
+    );
   });
 });
 
