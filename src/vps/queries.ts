@@ -1,6 +1,6 @@
 import type { HypervisorCapability } from '../drivers/hypervisor/index.ts';
 import { type Context, fail, type OrganizationContext, requireOwn, statement } from '../platform/index.ts';
-import { kindOf, kinds } from '../services/index.ts';
+import { kinds } from '../services/index.ts';
 import { holdsLock } from './actions/lock.ts';
 import type { ActionStatus, MachineState } from './states.ts';
 
@@ -100,6 +100,11 @@ const lockOwnService = statement<{ id: number }, { id: number; organizationId: n
   'select id from services where id = :id and organization_id = :organizationId for update',
 );
 
+/** Whether a service, or what happened to one, is this room's. */
+export function isVps({ module_id: id }: { module_id: number }): boolean {
+  return id === kinds.vps.id;
+}
+
 /** Makes changes to a VPS, by requests, jobs and the reconciler alike, wait for this transaction. */
 export async function lockVps(ctx: Context, id: number): Promise<void> {
   await ctx.db.maybe(lockService, { id });
@@ -123,7 +128,7 @@ export async function requireVps(
   // First the lock, then the look: a statement that waited for a lock still sees what was there before.
   if (options.lock) await lockOwnVps(ctx, id);
   const row = await requireOwn(ctx, vpsById, { id });
-  if (kindOf(row.module_id) !== kinds.vps) throw fail('not_a_vps');
+  if (!isVps(row)) throw fail('not_a_vps');
   return row;
 }
 

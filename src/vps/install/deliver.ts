@@ -8,11 +8,9 @@ import {
   retryFailedJobAbout,
   settleFailedJobAbout,
 } from '../../platform/index.ts';
-import { deliveryWanted, failDelivery, kinds, serviceRetried } from '../../services/index.ts';
-import { lockVps, servicesOfInvoice } from '../queries.ts';
+import { deliveryWanted, failDelivery, serviceRetried } from '../../services/index.ts';
+import { isVps, lockVps, servicesOfInvoice } from '../queries.ts';
 import { provision } from './provision.ts';
-
-const isVps = ({ module_id }: { module_id: number }) => module_id === kinds.vps.id;
 
 /**
  * What makes machines: a service that was paid, and one whose delivery failed and is tried again. Whose money was given

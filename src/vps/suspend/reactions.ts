@@ -1,11 +1,11 @@
 import { on, starts } from '../../events/index.ts';
 import { newId, type Reaction, statement, type TxContext } from '../../platform/index.ts';
-import { kinds, serviceSuspended, serviceTerminated, serviceUnsuspended } from '../../services/index.ts';
+import { serviceSuspended, serviceTerminated, serviceUnsuspended } from '../../services/index.ts';
 import { beginSystemAction } from '../actions/act.ts';
 import { locked } from '../actions/history.ts';
 import { powerJobs } from '../actions/job.ts';
 import { findMachine, setMachineState } from '../machine.ts';
-import { findVps, lockVps } from '../queries.ts';
+import { findVps, isVps, lockVps } from '../queries.ts';
 import { suspendMachine } from './suspend.ts';
 import { terminateMachine } from './terminate.ts';
 
@@ -13,8 +13,6 @@ const wantBackupsAgain = statement<never, { serviceId: number; now: Date }>(
   'vps.wantBackupsAgain',
   'update machines set backup_wanted_at = :now where service_id = :serviceId and backup_enabled',
 );
-
-const isVps = ({ module_id }: { module_id: number }) => module_id === kinds.vps.id;
 
 /** What becomes of a machine when its service may not be used, may be used again, or has ended. */
 export const suspendReactions: Reaction[] = [

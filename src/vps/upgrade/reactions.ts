@@ -1,11 +1,10 @@
 import { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
 import { on } from '../../events/index.ts';
 import type { Reaction } from '../../platform/index.ts';
-import { kinds, productChanged, productChangeEnded } from '../../services/index.ts';
+import { productChanged, productChangeEnded } from '../../services/index.ts';
+import { isVps } from '../queries.ts';
 import { applyPaidUpgrade, giveBackUpgrade } from './apply.ts';
 import { followProduct, returnGrowth } from './change.ts';
-
-const ofMachines = { when: ({ module_id: id }: { module_id: number }) => id === kinds.vps.id };
 
 /** What becomes of an upgrade when something happened to its invoice, or to the product of its service. */
 export const upgradeReactions: Reaction[] = [
@@ -32,16 +31,10 @@ export const upgradeReactions: Reaction[] = [
     (tx, { subject: invoice }) => giveBackUpgrade(tx, invoice.id),
     { when: ({ full }) => full },
   ),
-  on(
-    productChanged,
-    'vps.followProduct',
-    (tx, { subject: service }) => followProduct(tx, service.id),
-    ofMachines,
-  ),
-  on(
-    productChangeEnded,
-    'vps.returnGrowth',
-    (tx, { subject: service }) => returnGrowth(tx, service.id),
-    ofMachines,
-  ),
+  on(productChanged, 'vps.followProduct', (tx, { subject: service }) => followProduct(tx, service.id), {
+    when: isVps,
+  }),
+  on(productChangeEnded, 'vps.returnGrowth', (tx, { subject: service }) => returnGrowth(tx, service.id), {
+    when: isVps,
+  }),
 ];
