@@ -3,6 +3,7 @@ import { paymentProviders } from '../config.ts';
 import { OrganizationName } from '../organizations/index.ts';
 import {
   Choice,
+  CurrencyCode,
   Day,
   Id,
   ListQuery,
@@ -272,11 +273,7 @@ const BookingDay = Type.Unsafe<string>({
   examples: ['2026-01-31'],
 });
 
-export const CurrencyCode = Type.String({
-  pattern: '^[A-Z]{3}$',
-  'x-message': 'must be a currency in three capital letters, such as EUR',
-  examples: ['EUR'],
-});
+export const CurrencyAsked = CurrencyCode({ examples: ['EUR'] });
 
 const Reference = Type.String({
   minLength: 1,
@@ -337,7 +334,7 @@ export const NewTransfer = named(
   'NewBankTransfer',
   Strict({
     amount: Type.String({ maxLength: 20, description: 'What was received', examples: ['25.00'] }),
-    currency: CurrencyCode,
+    currency: CurrencyAsked,
     reference: Reference,
     received_on: Type.Optional(BookingDay),
     is_another: Type.Optional(IsAnother),
@@ -482,7 +479,7 @@ export const CreditGrant = named(
   'CreditGrant',
   Strict({
     amount: Type.String({ maxLength: 20, examples: ['50.00'] }),
-    currency: CurrencyCode,
+    currency: CurrencyAsked,
     description: Type.String({ minLength: 1, maxLength: 200 }),
   }),
 );
@@ -496,7 +493,7 @@ export const TopUp = named(
   'CreditTopUp',
   Strict({
     amount: Type.String({ maxLength: 20, examples: ['50.00'] }),
-    currency: Type.Optional(meaning('Default: that of the newest invoice', CurrencyCode)),
+    currency: Type.Optional(meaning('Default: that of the newest invoice', CurrencyAsked)),
   }),
 );
 

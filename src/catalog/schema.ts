@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   Choice,
+  CurrencyCode,
   Id,
   ListQuery,
   listOf,
@@ -172,12 +173,7 @@ const ModuleId = Type.Integer({
   maximum: 5,
   description: `${kinds}; fixed once it was sold`,
 });
-const Currency = Type.String({
-  pattern: '^[A-Z]{3}$',
-  'x-message': 'must be a currency in three capital letters, such as EUR',
-  description: 'Of all its prices; fixed',
-  examples: ['EUR'],
-});
+const Currency = CurrencyCode({ description: 'Of all its prices; fixed', examples: ['EUR'] });
 const Stock = Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 }));
 
 const parts = {

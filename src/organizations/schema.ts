@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   Choice,
+  CountryCode,
   Id,
   ListQuery,
   line,
@@ -104,18 +105,10 @@ export const NewOrganization = named(
   'NewOrganization',
   Strict({
     name: ReleasedName,
-    country: Type.Optional(
-      Type.String({
-        pattern: '^[A-Z]{2}$',
-        'x-message': 'must be a country in two capital letters, such as DE',
-        description: 'ISO 3166-1; decides the tax on invoices',
-      }),
-    ),
+    country: Type.Optional(CountryCode({ description: 'ISO 3166-1; decides the tax on invoices' })),
   }),
 );
-const Country = Type.String({
-  pattern: '^[A-Z]{2}$',
-  'x-message': 'must be a country in two capital letters, such as DE',
+const Country = CountryCode({
   description: 'ISO 3166-1; decides the tax on invoices while the billing profile names none',
 });
 export const OrganizationCorrection = named(

@@ -1,14 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { Nullable, Strict } from '../platform/http/index.ts';
+import { CurrencyCode, Nullable, Strict } from '../platform/http/index.ts';
 import { parseMoney } from '../platform/index.ts';
 import { settings } from '../settings/index.ts';
 
 const Days = (description: string, maximum = 365) => Type.Integer({ minimum: 0, maximum, description });
-const Currency = Type.String({
-  pattern: '^[A-Z]{3}$',
-  'x-message': 'must be a currency in three capital letters, such as EUR',
-  examples: ['EUR'],
-});
+const Currency = CurrencyCode({ examples: ['EUR'] });
 const MaybeDays = (description: string) =>
   Nullable(Type.Integer({ minimum: 1, maximum: 365, description: `${description}; null: never` }));
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   Choice,
+  CountryCode,
   Id,
   ListQuery,
   line,
@@ -37,11 +38,7 @@ export const Registration = named(
     last_name: line(100),
     organization_name: Type.Optional(line(100)),
     country: Type.Optional(
-      Type.String({
-        pattern: '^[A-Z]{2}$',
-        'x-message': 'must be a country in two capital letters, such as DE',
-        description: 'ISO 3166-1; decides the tax on the invoices of your first organization',
-      }),
+      CountryCode({ description: 'ISO 3166-1; decides the tax on the invoices of your first organization' }),
     ),
     language: Type.Optional({
       ...LanguageCode,

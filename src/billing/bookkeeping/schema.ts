@@ -9,7 +9,7 @@ import {
   Strict,
   Timestamp,
 } from '../../platform/http/index.ts';
-import { CurrencyCode } from '../schema.ts';
+import { CurrencyAsked } from '../schema.ts';
 import { rowsOfFile } from './datev.ts';
 
 const MonthText = Type.String({
@@ -44,7 +44,7 @@ export const BookkeepingExportQuery = Strict({
     description: '`datev`: EXTF, a batch of bookings (Buchungsstapel) in Windows-1252',
   }),
   currency: Type.Optional({
-    ...CurrencyCode,
+    ...CurrencyAsked,
     description: 'Only what is in this currency; DATEV takes one a file, EUR unless it is named',
   }),
   part: Type.Optional(

@@ -14,7 +14,7 @@ import {
   Strict,
   Timestamp,
 } from '../../platform/http/index.ts';
-import { CurrencyCode } from '../schema.ts';
+import { CurrencyAsked } from '../schema.ts';
 
 const states = ['open', 'done', 'cancelled'] as const;
 
@@ -50,7 +50,7 @@ export const NewCreditReturn = named(
         examples: ['12.50'],
       }),
     ),
-    currency: CurrencyCode,
+    currency: CurrencyAsked,
     reason: Reason,
     dry_run: Type.Optional(Type.Boolean({ description: 'Only show what it would be' })),
   }),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Choice, Day, Id, meaning, Nullable, named, Strict } from '../../platform/http/index.ts';
-import { CurrencyCode, StaffInvoice } from '../schema.ts';
+import { CurrencyAsked, StaffInvoice } from '../schema.ts';
 
 const Amount = (description: string, example: string) =>
   Type.String({ maxLength: 20, description, examples: [example] });
@@ -30,7 +30,7 @@ export const NewInvoice = named(
   'NewStaffInvoice',
   Strict({
     organization_id: Id,
-    currency: CurrencyCode,
+    currency: CurrencyAsked,
     lines: Type.Array(NewLine, { minItems: 1, maxItems: 100 }),
     duedate: Type.Optional({ ...Day, description: 'Default: as for what customers order' }),
     note: Type.Optional(

@@ -11,11 +11,11 @@ import {
   SortBy,
   Timestamp,
 } from '../../platform/http/index.ts';
-import { Credit, CurrencyCode } from '../schema.ts';
+import { Credit, CurrencyAsked } from '../schema.ts';
 import { type PostingKind, postingKinds } from './accounts.ts';
 
 export const CreditTransactionQuery = ListQuery({
-  currency: Type.Optional(CurrencyCode),
+  currency: Type.Optional(CurrencyAsked),
   sort: SortBy(['created_at'], '-created_at'),
 });
 

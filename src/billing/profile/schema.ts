@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Choice, Nullable, named, Strict, Timestamp } from '../../platform/http/index.ts';
+import { Choice, CountryCode, Nullable, named, Strict, Timestamp } from '../../platform/http/index.ts';
 
 const Text = (maxLength: number, description?: string, examples?: string[]) =>
   Type.String({
@@ -11,13 +11,7 @@ const Text = (maxLength: number, description?: string, examples?: string[]) =>
     ...(examples && { examples }),
   });
 
-const Country = (description: string) =>
-  Type.String({
-    pattern: '^[A-Z]{2}$',
-    'x-message': 'must be a country in two capital letters, such as DE',
-    description,
-    examples: ['DE'],
-  });
+const Country = (description: string) => CountryCode({ description, examples: ['DE'] });
 
 const Kind = Choice(['company', 'person']);
 

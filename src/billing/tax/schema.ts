@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   Choice,
+  CountryCode,
   Day,
   Id,
   ListQuery,
@@ -12,11 +13,7 @@ import {
   Timestamp,
 } from '../../platform/http/index.ts';
 
-const CountryCode = Type.String({
-  pattern: '^[A-Z]{2}$',
-  'x-message': 'must be a country in two capital letters, such as DE',
-  examples: ['DE'],
-});
+const Country = CountryCode({ examples: ['DE'] });
 
 const Percent = Type.String({ description: 'Per cent', examples: ['21.00'] });
 
@@ -32,7 +29,7 @@ export const TaxRate = named(
   'TaxRate',
   Type.Object({
     id: Id,
-    country: CountryCode,
+    country: Country,
     rate: Percent,
     valid_from: Day,
     valid_until: Nullable(
@@ -43,7 +40,7 @@ export const TaxRate = named(
 );
 
 export const TaxRateQuery = ListQuery({
-  country: Type.Optional(CountryCode),
+  country: Type.Optional(Country),
   sort: SortBy(['country', 'valid_from'], 'country'),
 });
 export const TaxRateList = named('TaxRateList', listOf('rates', TaxRate));
@@ -52,7 +49,7 @@ export const TaxRateData = named('TaxRateAnswer', Type.Object({ rate: TaxRate })
 export const NewTaxRate = named(
   'NewTaxRate',
   Strict({
-    country: CountryCode,
+    country: Country,
     rate: Type.String({
       maxLength: 6,
       description: 'Per cent, with two digits at most',
@@ -99,7 +96,7 @@ const TaxStanding = named(
   'TaxStanding',
   Type.Object({
     treatment: Treatment,
-    country: Nullable(CountryCode),
+    country: Nullable(Country),
     rate: Percent,
     consumer: Type.Boolean(),
     exempt_reason: Nullable(Type.String()),
@@ -159,7 +156,7 @@ export const InvoiceTaxFacts = {
       'TaxEvidence',
       Type.Object({
         kind: Choice(['address', 'declaration', 'ip', 'bank', 'card']),
-        country: CountryCode,
+        country: Country,
         noted_at: Timestamp,
       }),
       'A piece that shows where a consumer is',
@@ -191,7 +188,7 @@ export const TaxReport = named(
       named(
         'TaxReportRow',
         Type.Object({
-          country: Nullable(CountryCode),
+          country: Nullable(Country),
           treatment: Treatment,
           rate: Percent,
           consumer: Type.Boolean(),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import {
+  CurrencyCode,
   Id,
   ListQuery,
   listOf,
@@ -76,13 +77,7 @@ export const NewCoupon = named(
     amount: Type.Optional(
       Type.String({ maxLength: 20, description: 'This or `percent`; with `currency`', examples: ['5.00'] }),
     ),
-    currency: Type.Optional(
-      Type.String({
-        pattern: '^[A-Z]{3}$',
-        'x-message': 'must be a currency in three capital letters, such as EUR',
-        examples: ['EUR'],
-      }),
-    ),
+    currency: Type.Optional(CurrencyCode({ examples: ['EUR'] })),
     recurring: Type.Optional(recurring),
     ...terms,
   }),

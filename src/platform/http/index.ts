@@ -63,6 +63,8 @@ export {
 } from './route.ts';
 export {
   Choice,
+  CountryCode,
+  CurrencyCode,
   Day,
   Id,
   IdParams,

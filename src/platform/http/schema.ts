@@ -1,4 +1,11 @@
-import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
+import {
+  type Static,
+  type TProperties,
+  type TSchema,
+  type TStringOptions,
+  type TUnsafe,
+  Type,
+} from 'typebox';
 
 /**
  * The schema under a name of its own in the description, of which generated clients make a type. Checking and
@@ -75,6 +82,22 @@ export const Timestamp = Type.Unsafe<Date | string>({
 
 /** A calendar day, `2026-01-31`. */
 export const Day = Type.String({ format: 'date', examples: ['2026-01-31'] });
+
+/** A country by its two letters. Whether there is one, its room sees to: `requireCountry`. */
+export const CountryCode = (options: TStringOptions = {}) =>
+  Type.String({
+    pattern: '^[A-Z]{2}$',
+    'x-message': 'must be a country in two capital letters, such as DE',
+    ...options,
+  });
+
+/** A currency by its three letters (ISO 4217). */
+export const CurrencyCode = (options: TStringOptions = {}) =>
+  Type.String({
+    pattern: '^[A-Z]{3}$',
+    'x-message': 'must be a currency in three capital letters, such as EUR',
+    ...options,
+  });
 
 /** Money on the wire: a decimal string in the currency's digits. */
 export const MoneyText = Type.String({ pattern: '^-?\\d+(\\.\\d+)?$', examples: ['12.50'] });

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { Choice, line, Nullable, Strict } from '../../platform/http/index.ts';
+import { Choice, CurrencyCode, line, Nullable, Strict } from '../../platform/http/index.ts';
 import { settings } from '../section.ts';
 import { readVariables } from './variables.ts';
 
@@ -83,9 +83,7 @@ export const brand = settings({
       uniqueItems: true,
       description: 'What the dashboard is offered in; the first one is for whoever speaks none of them',
     }),
-    currency: Type.String({
-      pattern: '^[A-Z]{3}$',
-      'x-message': 'must be a currency in three capital letters, such as EUR',
+    currency: CurrencyCode({
       description: 'What forms of staff begin with; products and invoices keep theirs',
     }),
     css: described(
