@@ -2,6 +2,7 @@ import { record } from '../events/index.ts';
 import { forgetPrincipals } from '../platform/http/index.ts';
 import {
   fail,
+  requireCountry,
   requireRow,
   type StaffContext,
   statement,
@@ -48,6 +49,7 @@ export interface Correction {
 
 /** Corrects what an organization says of itself; what is absent stays, and null clears. `not_found`, `conflict`. */
 export function correctOrganization(ctx: StaffContext, id: number, change: Correction) {
+  requireCountry('country', change.country);
   return ofOpen(ctx, 'organizations.correct', id, async (tx, { status: _, ...before }) => {
     const after = {
       name: change.name ?? before.name,

@@ -15,6 +15,7 @@ import {
   fail,
   newId,
   type OrganizationContext,
+  requireCountry,
   statement,
   type TxContext,
   transaction,
@@ -168,6 +169,7 @@ async function requireFactor(tx: OrganizationContext & TxContext, signIn: SignIn
 export async function createOrganization(ctx: AccountContext, body: { name: string; country?: string }) {
   const { userId } = ctx.actor;
   requireLine('name', body.name);
+  requireCountry('country', body.country);
   return transaction(ctx, 'organizations.create', async (tx) => {
     await lockUser(tx, userId);
     if ((await tx.db.one(countOwned, { userId })).count >= ownedPerAccount)

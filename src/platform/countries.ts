@@ -11,6 +11,11 @@ export const countryCodes: readonly string[] = (
 
 const codes = new Set(countryCodes);
 
+/** What is wrong with two capital letters that are no country's; null of those that are. */
+export function wrongWithCountry(code: string): string | null {
+  return isCountry(code) ? null : `${code} is no country of ISO 3166-1`;
+}
+
 /** Whether two capital letters are a country's. */
 export function isCountry(code: string): boolean {
   return codes.has(code);

@@ -27,7 +27,7 @@ export {
   type TxContext,
   transaction,
 } from './context.ts';
-export { isCountry } from './countries.ts';
+export { wrongWithCountry } from './countries.ts';
 export { isDuplicate } from './database/failures.ts';
 export {
   connect,
@@ -81,7 +81,7 @@ export {
 } from './personal.ts';
 export type { Happened, Reaction, Reactions } from './reactions.ts';
 export { rehearse } from './rehearse.ts';
-export { requireOwn, requireRow } from './require.ts';
+export { requireCountry, requireOwn, requireRow } from './require.ts';
 export {
   findHeldRestore,
   findLastRestore,

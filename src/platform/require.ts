@@ -1,6 +1,7 @@
 import type { Context, OrganizationContext } from './context.ts';
+import { wrongWithCountry } from './countries.ts';
 import type { Given, Statement } from './database/statement.ts';
-import { fail } from './errors.ts';
+import { fail, refuse } from './errors.ts';
 
 /** The row that there must be; `not_found` when there is none. */
 export async function requireRow<Row, Params extends object>(
@@ -25,4 +26,10 @@ export async function requireOwn<Row extends { organization_id: number }, Params
   const row = await requireRow(ctx, statement, ...given);
   if (row.organization_id !== ctx.organizationId) throw fail('forbidden');
   return row;
+}
+
+/** `invalid_request` for what is said to be a country and is none; null and what is absent say nothing. */
+export function requireCountry(field: string, code: string | null | undefined): void {
+  const message = typeof code === 'string' ? wrongWithCountry(code) : null;
+  if (message !== null) throw refuse(field, message);
 }

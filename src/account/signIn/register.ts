@@ -5,6 +5,7 @@ import {
   attempt,
   type Context,
   isDuplicate,
+  requireCountry,
   type TxContext,
 } from '../../platform/index.ts';
 import { heldAddress } from '../emailChange/rows.ts';
@@ -40,6 +41,7 @@ const sent = { mail_sent: true } as const;
  */
 export async function register(ctx: Context, body: NewRegistration, accepts: string | undefined) {
   const { email, password, first_name, last_name } = body;
+  requireCountry('country', body.country);
   requireGoodPassword(password, { email, firstName: first_name, lastName: last_name });
   const data = {
     ...{ first_name, last_name, password_hash: await hashPassword(password) },

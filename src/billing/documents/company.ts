@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { Nullable, Strict } from '../../platform/http/index.ts';
+import { CountryCode, Nullable, Strict } from '../../platform/http/index.ts';
+import { wrongWithCountry } from '../../platform/index.ts';
 import { settings } from '../../settings/index.ts';
 import { isIban } from './iban.ts';
 
@@ -16,14 +17,7 @@ export const company = settings({
     address_line2: Nullable(Line('What else the address needs', 'Building C')),
     postal_code: Nullable(Line('Postal code', '1011 AB')),
     city: Nullable(Line('City', 'Amsterdam')),
-    country: Nullable(
-      Type.String({
-        pattern: '^[A-Z]{2}$',
-        'x-message': 'must be a country in two capital letters, such as NL',
-        description: 'Where the company is taxed',
-        examples: ['NL'],
-      }),
-    ),
+    country: Nullable(CountryCode({ description: 'Where the company is taxed', examples: ['NL'] })),
     contact: Nullable(Line('Who answers what customers ask about invoices', 'Billing')),
     email: Nullable(
       Type.String({ format: 'email', maxLength: 254, description: 'Where customers write to' }),
@@ -99,8 +93,10 @@ export const company = settings({
     bic: 'ABNANL2A',
     colour: '#1b4965',
   },
-  check: ({ iban }) =>
-    iban === null || isIban(iban)
-      ? null
-      : { field: 'iban', message: 'has wrong check digits; look at it again' },
+  check: ({ iban, country }) => {
+    const problem = country === null ? null : wrongWithCountry(country);
+    if (problem !== null) return { field: 'country', message: problem };
+    if (iban === null || isIban(iban)) return null;
+    return { field: 'iban', message: 'has wrong check digits; look at it again' };
+  },
 });

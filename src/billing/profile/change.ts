@@ -2,11 +2,11 @@ import { record } from '../../events/index.ts';
 import {
   type ErrorDetail,
   fail,
-  isCountry,
   type OrganizationContext,
   statement,
   type TxContext,
   transaction,
+  wrongWithCountry,
 } from '../../platform/index.ts';
 import { billingProfileChanged } from '../events.ts';
 import { expectTaxId } from '../tax/standing.ts';
@@ -90,7 +90,8 @@ function checked(said: Said, problems: ErrorDetail[]): string | null {
   const wrong = (field: keyof Said, message: string) => problems.push({ field, message });
   for (const field of ['country', 'declared_country'] as const) {
     const code = said[field];
-    if (code !== null && !isCountry(code)) wrong(field, `${code} is no country of ISO 3166-1`);
+    const problem = code === null ? null : wrongWithCountry(code);
+    if (problem !== null) wrong(field, problem);
   }
   if (kind === 'company' && consumer)
     wrong('consumer', 'a company is no consumer; send "consumer": false with it');

@@ -4,11 +4,11 @@ import {
   type Context,
   dayOf,
   fail,
-  isCountry,
   requireRow,
   statement,
   type TxContext,
   transaction,
+  wrongWithCountry,
 } from '../../platform/index.ts';
 import { taxRateAdded, taxRateEnded, taxRateRemoved } from '../events.ts';
 
@@ -82,8 +82,9 @@ export async function lockRate(tx: TxContext, id: number): Promise<void> {
 export async function addRate(ctx: Context, rate: { country: string; rate: string; valid_from: string }) {
   const { country, valid_from: validFrom } = rate;
   const rateBasisPoints = basisPointsOf(rate.rate);
+  const problem = wrongWithCountry(country);
   const details = [
-    ...(isCountry(country) ? [] : [{ field: 'country', message: `${country} is no country of ISO 3166-1` }]),
+    ...(problem === null ? [] : [{ field: 'country', message: problem }]),
     ...(rateBasisPoints === null
       ? [
           {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { Nullable, Strict } from '../../platform/http/index.ts';
-import { parseMoney } from '../../platform/index.ts';
+import { CountryCode, Nullable, Strict } from '../../platform/http/index.ts';
+import { parseMoney, wrongWithCountry } from '../../platform/index.ts';
 import { settings } from '../../settings/index.ts';
 
 /** Which paid orders wait until staff has looked at them. */
@@ -28,16 +28,20 @@ export const review = settings({
         description: 'Hold orders of more services than this; null: no order is held for their number',
       }),
     ),
-    countries: Type.Array(
-      Type.String({
-        pattern: '^[A-Z]{2}$',
-        'x-message': 'must be a country in two capital letters, such as NL',
-      }),
-      { maxItems: 300, description: 'Hold orders of organizations in these countries' },
-    ),
+    countries: Type.Array(CountryCode(), {
+      maxItems: 300,
+      description: 'Hold orders of organizations in these countries',
+    }),
   }),
   defaults: { first_orders: false, above: null, services: null, countries: [] },
   example: { first_orders: true, above: '500.00', services: 10, countries: [] },
+  check: ({ countries }) => {
+    for (const [at, country] of countries.entries()) {
+      const message = wrongWithCountry(country);
+      if (message !== null) return { field: `countries[${at}]`, message };
+    }
+    return null;
+  },
 });
 
 export type ReviewRules = typeof review.defaults;
