@@ -128,7 +128,8 @@ it('says anew what a ticket is about, closes it, says why it cannot be closed ag
   await page.getByRole('button', { name: 'Send and open again' }).click();
   await page.getByRole('listitem').getByText(answer).waitFor();
   await reopen.waitFor({ state: 'detached' });
-  expect((await seen(tid)).status).toBe('customer_reply');
+  // What is written is shown at once, too.
+  await expect.poll(async () => (await seen(tid)).status).toBe('customer_reply');
   expect(visitor.complaints()).toEqual([]);
 });
 
