@@ -1,12 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import path from 'node:path';
 import {
+  type Context,
   connect,
   createLog,
+  type Drivers,
   enqueue,
   job,
   type Run,
+  type SagaFor,
   startAnnouncing,
+  startWorker,
   transaction,
 } from '../src/platform/index.ts';
 import { type Cpu, costSince, costText, cpuOf } from './cpu.ts';
@@ -83,9 +87,58 @@ export async function measureJobs(house: House, access: Access, options: JobsOpt
     return rate;
   };
   const pairs = await interleave(options.rounds, told, () => round('polled'));
+  const begin = await measureBegin(house, ctx, begun, options.rounds);
   worker.kill('SIGTERM');
   await db.close();
-  return [startFigure(waits), throughputFigure(pairs, cost)];
+  return [startFigure(waits), throughputFigure(pairs, cost), begin];
+}
+
+const begins = 40;
+
+/**
+ * With nothing else going on: how long after its commit a job begins in another process, against one that begins in the process that
+ * commits it. `begunThere`: when the jobs of the other one began, by key.
+ */
+async function measureBegin(
+  house: House,
+  ctx: Context,
+  begunThere: ReadonlyMap<number, number>,
+  rounds: number,
+): Promise<Figure> {
+  const begunHere = new Map<number, number>();
+  const own = job<Payload>('bench.own', async ({ payload }) => void begunHere.set(payload.key, nowMs()));
+  const worker = startWorker(ctx, house.databaseUrl, { sagas: [own], drivers: {} as Drivers });
+  const announcing = startAnnouncing(house.databaseUrl, ctx.log, ({ name }) => name === unnoticed.name);
+  const median = async (saga: SagaFor<Payload>, begun: ReadonlyMap<number, number>): Promise<number> => {
+    const waits: number[] = [];
+    for (let at = 0; at < begins; at += 1) {
+      const key = Math.floor(nowMs() * 1_000);
+      await transaction(ctx, 'bench.begin', (tx) => enqueue(tx, saga, { key }));
+      const committedAt = nowMs();
+      while (!begun.has(key)) await new Promise((resolve) => setTimeout(resolve, sampleEveryMs));
+      waits.push((begun.get(key) ?? Number.POSITIVE_INFINITY) - committedAt);
+    }
+    return spreadOf(waits).median;
+  };
+  await median(own, begunHere); // both have had their first jobs
+  await median(unnoticed, begunThere);
+  const pairs = await interleave(
+    rounds,
+    () => median(unnoticed, begunThere),
+    () => median(own, begunHere),
+  );
+  await announcing.stop();
+  await worker.stop();
+  const amount = (key: keyof Pair) => spreadOf(pairs.map((pair) => pair[key])).median.toFixed(1);
+  return {
+    name: 'A job of another process, commit to start, nothing else going on',
+    against: 'the same within one process',
+    value: ratiosOf(pairs),
+    unit: 'ratio',
+    target: { atMost: 2 },
+    amounts: `${amount('ours')} ms against ${amount('theirs')} ms, medians of ${begins} jobs a round`,
+    limit: 'the message, by way of PostgreSQL, and another process that wakes',
+  };
 }
 
 async function openWorker(house: House, begun: Map<number, number>): Promise<ChildProcess> {

@@ -9,6 +9,7 @@ const ofEveryProcess = {
 const ofApi = { 'hears of the journal, for streams': 1, 'exports of accounts': 2 };
 const ofWorker = {
   'shows that it lives, and hears of jobs': 1,
+  'leads periodic jobs': 1,
   'leads webhooks, and hears of the journal for them': 2,
   'leads mails that come in': 1,
 };

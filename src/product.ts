@@ -39,6 +39,7 @@ import {
   type Drivers,
   fail,
   forgetUnsettled,
+  leadPeriodicJobs,
   openDictionary,
   openSeal,
   type PeriodicJob,
@@ -284,8 +285,10 @@ async function startBackground(
       return mayGoOn ? job.work(tx) : 'held';
     },
   });
-  const periodic = allPeriodicJobs.map((job) => (allWatches.includes(job) ? job : held(job)));
-  undo.push(startPeriodicJobs(ctx, [...periodic, ...clearing(ctx, retentionUrl, undo).map(held)]));
+  undo.push(startPeriodicJobs(ctx, allWatches));
+  const others = allPeriodicJobs.filter((job) => !allWatches.includes(job));
+  const led = [...others, ...clearing(ctx, retentionUrl, undo)].map(held);
+  undo.push(leadPeriodicJobs(ctx, url, led));
   const mayGoOn = () => isWhereItWas(ctx);
   undo.push(startStandIn(ctx, url, { ...standsIn(drivers, mayGoOn), whileSilent: [] }));
   undo.push(startWebhooks(ctx, url, mayGoOn));

@@ -10,12 +10,14 @@ export interface Cable {
   close(): Promise<void>;
 }
 
-export async function openCable(): Promise<Cable> {
+/** `listen` makes one ear for each connection, which hears what is sent to the database. */
+export async function openCable(listen?: () => (bytes: Buffer) => void): Promise<Cable> {
   let target: NetConnectOpts | null = null;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     if (target === null) throw new Error('nothing goes over the cable yet');
     const far = connect(target);
+    if (listen !== undefined) near.on('data', listen());
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -30,11 +32,11 @@ export async function openCable(): Promise<Cable> {
         });
     }
   });
-  const listen = (port: number) =>
+  const listenAt = (port: number) =>
     new Promise<void>((resolve, reject) => {
       server.once('error', reject).listen(port, '127.0.0.1', resolve);
     });
-  await listen(0);
+  await listenAt(0);
   const { port } = server.address() as { port: number };
   const cut = () =>
     new Promise<void>((resolve) => {
@@ -54,7 +56,7 @@ export async function openCable(): Promise<Cable> {
       return parsed.href;
     },
     cut,
-    mend: () => listen(port),
+    mend: () => listenAt(port),
     close: async () => {
       if (server.listening) await cut();
     },

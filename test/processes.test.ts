@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allPeriodicJobs } from '../src/worker.ts';
@@ -14,10 +15,12 @@ import { removeDataDir } from './dataDir.ts';
 import { vpsCart } from './orders.ts';
 import { until } from './product.ts';
 import { sql } from './sql.ts';
+import { openStatementTap, type StatementTap } from './statementTap.ts';
 
 let database: TestDatabase;
 const dirs: string[] = [];
 const secretKey = randomBytes(32).toString('base64');
+let taps: StatementTap[] = [];
 let first: Child;
 let second: Child;
 
@@ -26,9 +29,9 @@ function newDir(): string {
   dirs.push(dir);
   return dir;
 }
-const start = (dir: string, env: Record<string, string>) =>
+const start = (dir: string, env: Record<string, string>, tap?: StatementTap) =>
   startChild(dir, {
-    DATABASE_URL: database.applicationUrl,
+    DATABASE_URL: tap?.through(database.applicationUrl) ?? database.applicationUrl,
     DATABASE_OWNER_URL: database.url,
     SECRET_KEY: secretKey,
     HYPERVISOR: 'simulator',
@@ -51,12 +54,14 @@ const onDatabase = <T extends object>(query: string, ...values: unknown[]) =>
 
 beforeAll(async () => {
   database = await emptyDatabase();
-  const starts = ['node-1', 'node-2'].map((name) => start(newDir(), { NODE_NAME: name }));
+  taps = [await openStatementTap(), await openStatementTap()];
+  const starts = taps.map((tap, at) => start(newDir(), { NODE_NAME: `node-${at + 1}` }, tap));
   await Promise.allSettled(starts);
   [first, second] = (await Promise.all(starts)) as [Child, Child];
 });
 afterAll(async () => {
   await Promise.all([first?.end('SIGTERM'), second?.end('SIGTERM')]);
+  for (const tap of taps) await tap.close();
   for (const dir of dirs) await removeDataDir(dir);
   await database?.drop();
 });
@@ -81,6 +86,22 @@ it('two that start at once on an empty database both come up, with one demonstra
   }
   // The one with more room gets the next machine, so each has one.
   expect(await onDatabase('select from machines group by node_id')).toHaveLength(2);
+});
+
+it('two that have nothing to do look for jobs less than once a second, and only one does what is done by one at a time', async () => {
+  const seconds = 15;
+  await pause(10_000); // a worker that had a job is wide awake for a while
+  for (const tap of taps) tap.take();
+  await pause(seconds * 1_000);
+  const sent = taps.map((tap) => tap.take());
+  const perSecond = (names: RegExp) =>
+    sent.map((counts) => {
+      const found = [...counts].filter(([name]) => names.test(name));
+      return found.reduce((sum, [, count]) => sum + count, 0) / seconds;
+    });
+  for (const looks of perSecond(/^jobs\.(look|claim|pullForward|beat)$/)) expect(looks).toBeLessThan(1);
+  expect(perSecond(/^(billing|services|shield\.rulesOver)/).filter((count) => count === 0)).toHaveLength(1);
+  expect(Math.min(...perSecond(/./))).toBeLessThan(6);
 });
 
 it('one that never gets a turn at what one process does at a time says all the same that it lives', async () => {

@@ -13,9 +13,10 @@ interface Cluster {
 const whereItIs = `select (select system_identifier::text from pg_control_system()) as id,
      left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline`;
 const readCluster = statement<Cluster>('installation.readCluster', whereItIs);
-const isKnown = statement<{ is_known: boolean | null }, { id: string; timeline: string }>(
-  'installation.isKnownCluster',
-  'select cluster_id = :id and timeline = :timeline as is_known from installation',
+const compareCluster = statement<Cluster & { is_known: boolean | null }>(
+  'installation.compareCluster',
+  `select here.id, here.timeline, i.cluster_id = here.id and i.timeline = here.timeline as is_known
+   from (${whereItIs}) here left join installation i on true`,
 );
 const remember = statement<never, { id: string; timeline: string }>(
   'installation.rememberCluster',
@@ -79,13 +80,12 @@ export async function watchCluster(ctx: Context): Promise<(ctx: Context) => Prom
   let isTold = false;
   return async (now) => {
     if (!tells) return true;
-    const cluster = await now.db.one(readCluster);
-    const known = await now.db.maybe(isKnown, cluster);
-    if (known?.is_known === true) {
+    const { is_known: isKnown, ...cluster } = await now.db.one(compareCluster);
+    if (isKnown === true) {
       isTold = false;
       return true;
     }
-    if (known === null || known.is_known === null) {
+    if (isKnown === null) {
       await now.db.run(remember, cluster);
       return true;
     }

@@ -4,12 +4,14 @@ import { causesOf, type Logger } from '../log.ts';
 import { connectAlone, endAlone } from './alone.ts';
 
 const againMs = 1_000;
+/** Whoever waits asks now and then: to wait within the server would hold up what is done there with `concurrently`. */
+const askMs = 5_000;
 const leadingClass = 741_120;
 
 /**
  * Has one process of the product at a time do something that goes on and on: whoever holds an advisory lock of this name,
  * over a connection of its own. When the process dies or loses the connection, the database lets go of the lock and another
- * one goes on within a second. `work` ends when its signal aborts. While `mayLead` says no, nobody does it; it is asked before each
+ * one goes on within five seconds. `work` ends when its signal aborts. While `mayLead` says no, nobody does it; it is asked before each
  * beginning, so also after the database was away. Returns how to stop.
  */
 export function startLeading(
@@ -31,8 +33,14 @@ export function startLeading(
     });
     const signal = AbortSignal.any([stop.signal, lost.signal]);
     try {
-      while (!signal.aborted && !((await mayLead()) && (await takeLead(client, name))))
-        await pause(againMs, undefined, { signal }).catch(() => undefined);
+      for (let asked = 1; !signal.aborted; asked += 1) {
+        const isFree = await takeLead(client, name);
+        if (isFree && (await mayLead())) break;
+        if (isFree) await leave(client, name);
+        // Often at first: it may be the place of a process that has just ended.
+        const waitMs = isFree ? againMs : Math.min(askMs, asked * againMs);
+        await pause(waitMs, undefined, { signal }).catch(() => undefined);
+      }
       if (!signal.aborted) await work(signal);
     } finally {
       await endAlone(client);
@@ -59,4 +67,8 @@ async function takeLead(client: pg.Client, name: string): Promise<boolean> {
     [leadingClass, name],
   );
   return rows[0]?.mine === true;
+}
+
+async function leave(client: pg.Client, name: string): Promise<void> {
+  await client.query('select pg_advisory_unlock($1, hashtext($2))', [leadingClass, name]);
 }

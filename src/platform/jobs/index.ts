@@ -9,7 +9,7 @@ export { type EnqueueOptions, enqueue } from './enqueue.ts';
 export { healing } from './heal.ts';
 export { jobMeasures } from './measures.ts';
 export type { NamedJob } from './named.ts';
-export { type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
+export { leadPeriodicJobs, type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
 export { purgeDoneJobs } from './purge.ts';
 export type { OwnersReader } from './queues.ts';
 export {

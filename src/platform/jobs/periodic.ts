@@ -1,5 +1,6 @@
 import { type Context, type TxContext, transaction } from '../context.ts';
 import { statement } from '../database/index.ts';
+import { startLeading } from '../database/lead.ts';
 import { causesOf } from '../log.ts';
 import { keepAlive } from './workers.ts';
 
@@ -46,6 +47,26 @@ export function startPeriodicJobs(ctx: Context, periodicJobs: PeriodicJob[]): ()
     for (const timer of timers) clearInterval(timer);
     await Promise.allSettled(running);
   };
+}
+
+/**
+ * The same by one process of the product alone, so that the others ask for nothing: ten that have nothing to do would ask ten times as
+ * often as one. Another one goes on within seconds of its end. Returns how to stop.
+ */
+export function leadPeriodicJobs(
+  ctx: Context,
+  url: string,
+  periodicJobs: PeriodicJob[],
+): () => Promise<void> {
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    const stop = startPeriodicJobs(ctx, periodicJobs);
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await stop();
+  };
+  return startLeading(url, 'periodic', lead, ctx.log);
 }
 
 /** Does a periodic job's work now, unless another process is at it; `signal` ends it after the batch under way. */

@@ -96,25 +96,52 @@ export const unknownKinds = statement<{ name: string; jobs: number }, { kinds: s
      and name <> all(:kinds::text[]) group by name`,
 );
 
-/** Gives back the jobs of workers that are no more: nobody holds their advisory lock. `kinds`: only these; null for all. */
-export const releaseOrphans = statement<
-  { id: number; name: string },
-  { livenessClass: number; kinds: string[] | null }
->(
-  'jobs.releaseOrphans',
-  `update jobs set state = 'ready', worker = null
-   where state = 'running' and (:kinds::text[] is null or name = any(:kinds::text[])) and not exists (
-     select 1 from pg_locks l where l.locktype = 'advisory' and l.classid = :livenessClass::int::oid
-       and l.objid = jobs.worker::oid and l.objsubid = 2 and l.granted
-       and l.database = (select oid from pg_database where datname = current_database()))
-   returning id, name`,
-);
+/** What a worker finds when it looks: jobs that are given back, and of each of its kinds when the first one that waits is due. */
+export interface Found {
+  found: 'orphan' | 'lost' | 'waiting';
+  /** Null of those that wait. */
+  id: number | null;
+  name: string;
+  /** Of those that wait. */
+  run_at: Date | null;
+}
 
-/** Gives back what a worker has claimed and does not run: the claim's answer got lost, or giving back failed. */
-export const releaseLost = statement<{ id: number; name: string }, { worker: number; running: number[] }>(
-  'jobs.releaseLost',
-  `update jobs set state = 'ready', worker = null
-   where state = 'running' and worker = :worker and id <> all(:running::bigint[]) returning id, name`,
+/**
+ * One look at everything. It gives back the jobs of workers that are no more, whose advisory lock nobody holds (`orphans`: only these
+ * kinds; null for all), and what this worker has claimed and does not run: the claim's answer got lost, or giving back failed.
+ */
+export const lookForJobs = statement<
+  Found,
+  {
+    livenessClass: number;
+    orphans: string[] | null;
+    worker: number;
+    running: number[];
+    kinds: string[];
+    nodes: number[];
+  }
+>(
+  'jobs.look',
+  `with orphans as (
+     update jobs set state = 'ready', worker = null
+     where state = 'running' and worker is distinct from :worker and (:orphans::text[] is null or name = any(:orphans::text[])) and not exists (
+       select 1 from pg_locks l where l.locktype = 'advisory' and l.classid = :livenessClass::int::oid
+         and l.objid = jobs.worker::oid and l.objsubid = 2 and l.granted
+         and l.database = (select oid from pg_database where datname = current_database()))
+     returning id, name),
+   lost as (
+     update jobs set state = 'ready', worker = null
+     where state = 'running' and worker = :worker and id <> all(:running::bigint[]) returning id, name),
+   waiting as (
+     select kind, min(run_at) as run_at
+     from unnest((select :kinds::text[])) as kinds (kind), unnest((select :nodes::bigint[])) as nodes (node)
+     cross join lateral (
+       select run_at from jobs
+       where state = 'ready' and name = kind and coalesce(node_id, 0) = node order by run_at, id limit 1) oldest
+     group by kind)
+   select 'orphan' as found, id, name, null::timestamptz as run_at from orphans
+   union all select 'lost', id, name, null from lost
+   union all select 'waiting', null, kind, run_at from waiting`,
 );
 
 /**

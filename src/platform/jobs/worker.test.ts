@@ -180,7 +180,7 @@ describe('workers', () => {
     let asked: Promise<number> | null = null;
     const many: Queryable['many'] = async (statement, ...given) => {
       const rows = await bed.ctx.db.many(statement, ...given);
-      if (statement.name === 'jobs.claim') asked ??= bed.ask('test.meanwhile'); // its answer has missed it
+      if (statement.name === 'jobs.look') asked ??= bed.ask('test.meanwhile'); // its answer has missed it
       await asked;
       return rows;
     };

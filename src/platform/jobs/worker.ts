@@ -8,10 +8,9 @@ import { onEnqueued } from './enqueue.ts';
 import {
   claimJobs,
   type JobRow,
+  lookForJobs,
   newWorkerNumber,
   pullForward,
-  releaseLost,
-  releaseOrphans,
   unknownKinds,
 } from './queries.ts';
 import { claimableBy, defaultSlots, type OwnersReader, queueOf, queues, type Slots } from './queues.ts';
@@ -30,7 +29,7 @@ export interface WorkerOptions {
   slots?: Partial<Slots>;
   /** Who owns which organizations, which share what one may have of a queue. Default: each counts alone. */
   readOwners?: OwnersReader;
-  /** How often the worker looks for itself; a commit in this process wakes it at once. */
+  /** How often the worker looks for itself while it is busy; a commit in any process wakes it at once. */
   pollMs?: number;
   /** Asked before it begins, and anew when the database was away: while that is false it does no jobs. */
   mayWork?: () => Promise<boolean>;
@@ -47,6 +46,9 @@ export interface Worker {
   stop(timeoutMs?: number): Promise<void>;
 }
 
+/** A worker that nothing happens to looks less often: whoever commits a job tells it, and it knows when the next one is due. */
+const restMs = 5_000;
+const busyForMs = 10_000;
 /** How often it looks for jobs that a clock which was ahead has put off. */
 const correctEveryMs = 10_000;
 /** A worker that has not looked for jobs for so long hangs. */
@@ -85,6 +87,8 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   const backlog = new Set<Queue>();
   let stopped = false;
   let lookedAtMs = 0;
+  /** When it claimed a job last; a clock that is moved on purpose may make one due at any moment. */
+  let busyAtMs = Number.NEGATIVE_INFINITY;
   let correctedAtMs = Number.NEGATIVE_INFINITY;
   let stumbles = 0;
   let alive: Liveness | null = null;
@@ -133,44 +137,79 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
 
   const workWhileAlive = async (liveness: Liveness): Promise<void> => {
     let isPollDue = true;
-    const poll = setInterval(() => {
-      isPollDue = true;
-      bell.ring();
-    }, pollMs);
+    let timer: NodeJS.Timeout | undefined;
+    let pollAtMs = Number.POSITIVE_INFINITY;
+    /** Never later than it was to be: whoever is told of jobs all the time would not look any more. */
+    const pollIn = (ms: number) => {
+      if (pollAtMs <= performance.now() + ms) return;
+      pollAtMs = performance.now() + ms;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        pollAtMs = Number.POSITIVE_INFINITY;
+        isPollDue = true;
+        bell.ring();
+      }, ms);
+    };
     liveness.signal.addEventListener('abort', bell.ring, { once: true });
     lookedAtMs = performance.now();
     alive = liveness;
     const rest = options.standsIn ? () => undefined : addHeart(ctx, liveness.number, isAlive);
     while (!stopped && !liveness.signal.aborted) {
       try {
-        if (isPollDue) await release(liveness.number);
-        if (isPollDue) for (const queue of queues) due.add(queue);
-        isPollDue = false;
+        let nextMs = pollMs; // what it was told of may be due in a moment
+        if (isPollDue) {
+          isPollDue = false;
+          const dueInMs = await poll(liveness.number);
+          if (!isBusy()) nextMs = Math.max(pollMs, Math.min(dueInMs, restMs));
+        }
         for (const queue of queues) if (due.delete(queue)) await fill(queue, liveness);
         lookedAtMs = performance.now();
+        pollIn(nextMs);
       } catch (error) {
         // What runs goes on, and so do we: it may be hours from its end, and the next poll may succeed.
         stumbled(error);
+        pollIn(pollMs);
       }
       await bell.rung();
     }
-    clearInterval(poll);
+    clearTimeout(timer);
     rest();
     alive = null;
   };
 
-  const release = async (worker: number): Promise<void> => {
+  const isBusy = () =>
+    ctx.clock.isDriven === true || running.size > 0 || performance.now() - busyAtMs < busyForMs;
+
+  /** One look at everything: gives back what nobody works on, and marks the queues in which something is due. In how long the next is. */
+  const poll = async (worker: number): Promise<number> => {
     // Who stands in leaves what is not its own as it is: a recovery may have to hold it.
-    const kinds = options.standsIn ? [...known.keys()] : null;
-    const orphans = await ctx.db.many(releaseOrphans, { livenessClass, kinds });
-    if (orphans.length > 0) ctx.log.info({ jobs: orphans }, 'going on with jobs of a worker that is gone');
-    const lost = await ctx.db.many(releaseLost, { worker, running: idsOf(running) });
+    const orphans = options.standsIn ? [...known.keys()] : null;
+    const found = await ctx.db.many(lookForJobs, {
+      ...{ livenessClass, orphans, worker, running: idsOf(running), kinds: [...known.keys()], nodes: places },
+    });
+    const givenBack = (why: string) =>
+      found.filter((each) => each.found === why).map(({ id, name }) => ({ id, name }));
+    const [dead, lost] = [givenBack('orphan'), givenBack('lost')];
+    if (dead.length > 0) ctx.log.info({ jobs: dead }, 'going on with jobs of a worker that is gone');
     if (lost.length > 0) ctx.log.warn({ jobs: lost }, 'going on with jobs that got lost on their way');
+    const nowMs = ctx.clock.now().getTime();
+    let dueInMs = Number.POSITIVE_INFINITY;
+    for (const { name, run_at: runAt } of found) {
+      const inMs = (runAt?.getTime() ?? nowMs) - nowMs;
+      dueInMs = Math.min(dueInMs, inMs);
+      if (inMs <= 0) onReady(name);
+    }
+    await correct();
+    return dueInMs;
+  };
+
+  const correct = async (): Promise<void> => {
     if (performance.now() - correctedAtMs < correctEveryMs) return;
     const now = ctx.clock.now();
     const latest = new Date(now.getTime() + aheadMs);
     const early = await ctx.db.many(pullForward, { kinds: [...known.keys()], nodes: places, now, latest });
     if (early.length > 0) ctx.log.warn({ jobs: early }, 'going on with jobs that a clock had put off');
+    for (const { name } of early) onReady(name);
     correctedAtMs = performance.now();
   };
 
@@ -195,6 +234,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
         full,
         limit: atMost,
       });
+      if (jobs.length > 0) busyAtMs = performance.now();
       for (const job of jobs) begin(job, queue, liveness);
       if (jobs.length < atMost) {
         if (full.length === 0) backlog.delete(queue);
