@@ -1,6 +1,7 @@
 import { runAsRoot } from '../../../platform/host/program.ts';
 import { EdgeError } from '../contract.ts';
 import { type TableFamily, table } from './base.ts';
+import { type CountedRule, readCounters } from './counters.ts';
 
 /** What nft tells of a table, a chain or a map; of each only what we look at. */
 export interface Listing {
@@ -40,6 +41,8 @@ export interface Kernel {
   listTable(of: TableFamily): Promise<Listing | null>;
   /** Some of its chains, maps and sets, by one nft for all, or with the whole tables where they are many; what is not there is missing. */
   list(asked: readonly Asked[]): Promise<ReadonlyMap<TableFamily, Listing>>;
+  /** Counters of these chains' rules, by chain; of large tables and in floods as quickly as of small ones. */
+  counters(of: TableFamily, chains: readonly string[]): Promise<Map<string, CountedRule[]>>;
   /** Of the element of a map that a key finds; null when there is none. */
   comment(of: TableFamily, map: string, key: string): Promise<string | null>;
 }
@@ -76,6 +79,7 @@ export function kernel(inside: (argv: readonly string[]) => readonly string[]): 
   };
   return {
     listTable,
+    counters: (of, chains) => readCounters(inside, of, chains),
     async load(text) {
       await run(['nft', '-f', '-'], text).catch(refused(['nft']));
     },

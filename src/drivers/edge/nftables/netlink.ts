@@ -91,7 +91,7 @@ export function listen(
 }
 
 /** A datagram holds several, each as long as it says (struct nlmsghdr and nfgenmsg, then attributes). */
-function* messagesOf(datagram: Buffer): Generator<Message> {
+export function* messagesOf(datagram: Buffer): Generator<Message> {
   for (let at = 0; at + 20 <= datagram.length; ) {
     const length = datagram.readUInt32LE(at);
     if (length < 16 || at + length > datagram.length) return;
@@ -102,19 +102,29 @@ function* messagesOf(datagram: Buffer): Generator<Message> {
 }
 
 export function attributesOf(body: Buffer): Attributes {
-  const found = new Map<number, Buffer>();
-  for (let at = 0; at + 4 <= body.length; ) {
-    const length = body.readUInt16LE(at);
-    if (length < 4 || at + length > body.length) break;
-    // The two highest bits say how it is written.
-    found.set(body.readUInt16LE(at + 2) & 0x3fff, body.subarray(at + 4, at + length));
-    at += (length + 3) & ~3;
-  }
-  return found;
+  return new Map(listOf(body));
 }
 
-/** One that the kernel answers. */
-export function messageOf(type: number, resource: number, attributes: readonly [number, Buffer][]): Buffer {
+/** In their order, where several may be of one type. */
+export function* listOf(body: Buffer): Generator<[number, Buffer]> {
+  for (let at = 0; at + 4 <= body.length; ) {
+    const length = body.readUInt16LE(at);
+    if (length < 4 || at + length > body.length) return;
+    // The two highest bits say how it is written.
+    yield [body.readUInt16LE(at + 2) & 0x3fff, body.subarray(at + 4, at + length)];
+    at += (length + 3) & ~3;
+  }
+}
+
+const [isRequest, isAnswered, tellsAll] = [0x1, 0x4, 0x300];
+
+/** One that the kernel answers: that it did so, or `all` of what it has. */
+export function messageOf(
+  type: number,
+  resource: number,
+  attributes: readonly [number, Buffer][],
+  { family = 0, all = false } = {},
+): Buffer {
   const body = attributes.flatMap(([kind, value]) => {
     const head = Buffer.alloc(4);
     head.writeUInt16LE(4 + value.length, 0);
@@ -124,7 +134,8 @@ export function messageOf(type: number, resource: number, attributes: readonly [
   const head = Buffer.alloc(20);
   head.writeUInt32LE(20 + body.reduce((sum, { length }) => sum + length, 0), 0);
   head.writeUInt16LE(type, 4);
-  head.writeUInt16LE(0x5, 6); // NLM_F_REQUEST and NLM_F_ACK
+  head.writeUInt16LE(isRequest | (all ? tellsAll : isAnswered), 6);
+  head.writeUInt8(family, 16);
   head.writeUInt16BE(resource, 18);
   return Buffer.concat([head, ...body]);
 }

@@ -2,6 +2,7 @@ import type { AddressTraffic, RuleCount, Traffic, TrafficKind } from '../contrac
 import { prefixText } from '../prefix.ts';
 import { countedAtMost, countingSets, type TableFamily } from './base.ts';
 import { unmatchedMark } from './compile.ts';
+import type { CountedRule } from './counters.ts';
 import type { Kernel, Listing } from './kernel.ts';
 import type { Named } from './names.ts';
 import type { Part, State } from './state.ts';
@@ -9,24 +10,32 @@ import type { Part, State } from './state.ts';
 type Counted = Named & { isOver: boolean };
 type Sums = Map<number | null, Pick<RuleCount, 'packets' | 'bytes' | 'droppedPackets' | 'droppedBytes'>>;
 
+/** What a table has counted, by chain and by map. */
+interface Counters {
+  chains: ReadonlyMap<string, CountedRule[]>;
+  maps: Listing['maps'];
+}
+
 /** Counters of these writings, over all tables. */
 export async function countsOf(
   kernel: Kernel,
   { layout, parts, there }: State,
   writings: readonly Omit<Counted, 'rules'>[],
 ): Promise<RuleCount[]> {
-  const tables = [...layout.keys()];
-  const counters = (name: string): Part[] => [
-    { kind: 'chain', name },
-    ...(parts.get(name) ?? []).filter(({ kind }) => kind !== 'set'),
-  ];
-  const asked = tables.flatMap((of) =>
-    writings
-      .flatMap(({ name }) => counters(name))
-      .filter(({ name }) => there.get(of)?.has(name))
-      .map((part) => ({ of, ...part })),
-  );
-  const listings = [...(await kernel.list(asked)).values()];
+  const names = writings.flatMap(({ name }) => [
+    { kind: 'chain' as const, name },
+    ...(parts.get(name) ?? []),
+  ]);
+  const listings: Counters[] = [];
+  for (const of of layout.keys()) {
+    const here = names.filter(({ name }) => there.get(of)?.has(name));
+    const chains = here.filter(({ kind }) => kind === 'chain').map(({ name }) => name);
+    const maps = here
+      .filter(({ kind }) => kind === 'map')
+      .map(({ name }) => ({ of, kind: 'map' as const, name }));
+    const listed = (await kernel.list(maps)).get(of)?.maps ?? new Map();
+    listings.push({ chains: await kernel.counters(of, chains), maps: listed });
+  }
   return writings.flatMap(({ name: writing, network, generation, of, isOver }) =>
     [...sumsOf(writing, parts.get(writing) ?? [], listings)].map(([rule, sums]) => {
       return { destination: prefixText(network), generation, of, writing, isOver, rule, ...sums };
@@ -34,7 +43,7 @@ export async function countsOf(
   );
 }
 
-function sumsOf(writing: string, parts: readonly Part[], listings: readonly Listing[]): Sums {
+function sumsOf(writing: string, parts: readonly Part[], listings: readonly Counters[]): Sums {
   const sums: Sums = new Map();
   const add = (rule: number | null, packets: number, bytes: number, dropped: boolean) => {
     const sum = sums.get(rule) ?? { packets: 0, bytes: 0, droppedPackets: 0, droppedBytes: 0 };

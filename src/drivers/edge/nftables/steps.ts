@@ -110,14 +110,10 @@ export function stepsOf(kernel: Kernel, bridged: boolean): Steps {
         return writing?.generation === generation && writing.isWhole ? [writing.name] : [];
       });
       const tables = [...now.layout.keys()];
-      const listings = await kernel.list(
-        tables.flatMap((of) => maybe.map((name) => ({ of, kind: 'chain' as const, name }))),
-      );
+      const listed = await Promise.all(tables.map((of) => kernel.counters(of, maybe)));
       const rulesOf = (name: string) => Number(name.split('_')[5]);
       const stand = new Set(
-        maybe.filter((name) =>
-          tables.every((of) => listings.get(of)?.chains.get(name)?.length === rulesOf(name)),
-        ),
+        maybe.filter((name) => listed.every((chains) => chains.get(name)?.length === rulesOf(name))),
       );
       return items.filter(({ destination }) => !stand.has(held.get(destination)?.name ?? ''));
     },
