@@ -82,6 +82,21 @@ describe('a machine that hangs', () => {
   });
 });
 
+describe('a machine of which its engine knows nothing right now', () => {
+  it('stays as it was last seen, and nothing is started for it', async () => {
+    const unknown = { power: 'unknown', startedAt: null } as const;
+    const silent = {
+      ...product.hypervisor,
+      list: async () =>
+        (await product.hypervisor.list()).map(({ id: machine }) => ({ id: machine, ...unknown })),
+      inspect: async (machine: string) => ({ id: machine, ...unknown }),
+    };
+    for (const _ of [1, 2]) await reconcileNode(product.ctx, nodeId, silent);
+    await settled(product);
+    expect([isUp(), await state(), await journal()]).toEqual([true, 'running', []]);
+  });
+});
+
 describe('a machine whose process was killed', () => {
   it('is started again, and the journal tells of it', async () => {
     await loseAndWait();

@@ -92,6 +92,7 @@ export async function onMachineEvent(
 
 function differs(machine: SettledRow, report: MachineReport | undefined): boolean {
   if (report?.hangs) return machine.state !== 'error';
+  if (report?.power === 'unknown') return false; // nothing is learnt, so nothing is changed
   return machine.state !== (report?.power ?? 'absent') || isNewer(report, machine);
 }
 

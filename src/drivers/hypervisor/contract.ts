@@ -122,7 +122,8 @@ export interface GuestIdentity {
   userData: string | null;
 }
 
-export type PowerState = 'running' | 'stopped' | 'absent';
+/** `unknown`: its engine cannot tell right now, since what has the machine does not answer. It is never taken for `absent`. */
+export type PowerState = 'running' | 'stopped' | 'absent' | 'unknown';
 
 export interface MachineReport {
   id: MachineId;
@@ -131,6 +132,8 @@ export interface MachineReport {
   startedAt: Date | null;
   /** It is there and has not answered its host for a while: only taking its power helps. Absent: it answers. */
   hangs?: boolean;
+  /** Which of an engine's nodes has it, by the engine's name; absent where the engine is one host. */
+  node?: string;
   /** What its guest may use, where the engine knows it by itself; told by `inspect` alone. */
   addresses?: string[];
 }
