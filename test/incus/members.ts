@@ -121,6 +121,9 @@ function memberOn(tree: string, state: string, address: string): Member {
     const answer = await askSocket(join(state, 'var/unix.socket'), method, asked, body);
     if (answer.type === 'error') throw new Error(`${method} ${asked}: ${answer.error}`);
     if (answer.type !== 'async') return answer.metadata;
+    // A token is an operation that ends when somebody has joined with it.
+    const begun = answer.metadata as { class?: string };
+    if (begun.class === 'token') return begun;
     const ended = (await ask('GET', `${answer.operation}/wait`)) as { status_code: number; err: string };
     if (ended.status_code !== 200) throw new Error(`${method} ${asked}: ${ended.err}`);
     return ended;

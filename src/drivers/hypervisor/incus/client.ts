@@ -170,9 +170,10 @@ function checkedAnswer({ status, type, body }: RawAnswer): Answer {
   if (answer.type === 'sync') return { metadata: answer.metadata, operation: null };
   if (answer.type !== 'async' || typeof answer.operation !== 'string')
     throw notIncus('neither an end nor a beginning');
-  if (!/^\/1\.0\/operations\/[0-9a-f-]{36}$/.test(answer.operation))
-    throw notIncus('an operation of another kind');
-  return { metadata: answer.metadata, operation: answer.operation };
+  // Another member's comes with a query, of which ours says all.
+  const [, operation] = /^(\/1\.0\/operations\/[0-9a-f-]{36})(\?|$)/.exec(answer.operation) ?? [];
+  if (operation === undefined) throw notIncus('an operation of another kind');
+  return { metadata: answer.metadata, operation };
 }
 
 function parsed(body: Buffer): Record<string, unknown> {

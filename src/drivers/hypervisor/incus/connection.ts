@@ -80,12 +80,19 @@ export function openConnection(options: IncusOptions): Connection {
   }
 
   return {
-    send: (call) =>
-      atAny(call.timeoutMs, async (url, leftMs) => {
+    async send(call) {
+      let unready: RawAnswer | null = null;
+      const asked = atAny(call.timeoutMs, async (url, leftMs) => {
         // A connection that was closed meanwhile looks like an answer that never came: what changes something takes a new one.
         const agent = call.method === 'GET' ? kept : new Agent(tls);
-        return exchange(url, { ...call, timeoutMs: leftMs }, agent);
-      }),
+        const answer = await exchange(url, { ...call, timeoutMs: leftMs }, agent);
+        if (call.method !== 'GET' || answer.status !== 503) return answer;
+        // A member that is just coming up says so, and the next one may know.
+        unready = answer;
+        throw new NotConnected(`${url.host} is not ready`);
+      });
+      return asked.catch((error: unknown) => unready ?? Promise.reject(error));
+    },
     async sendToEach(call) {
       const asked = await Promise.allSettled(urls.map((url) => exchange(url, call, kept)));
       return asked.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));

@@ -193,6 +193,32 @@ describe('what is not ours in a cluster', () => {
   });
 });
 
+describe('a machine whose member is silent', () => {
+  const ours = { name: 'test-1', status: 'Error', profiles: ['machine-test-1'], location: 'n2' };
+  const profile = { name: 'machine-test-1', config: { 'user.innkeeper.machine': 'test-1' }, devices: {} };
+  const failed = () => ({ type: 'error', error_code: 503, error: 'no route to host' });
+  const paths = {
+    '/1.0/instances': [{ ...ours, state: null }],
+    '/1.0/profiles': [profile],
+    '/1.0/profiles/machine-test-1': profile,
+    '/1.0/instances/test-1': failed,
+  };
+  const unknown = { id: 'test-1', power: 'unknown', startedAt: null, node: 'n2' };
+
+  it('is unknown, neither absent nor stopped', { timeout: 20_000 }, async () => {
+    driver = driverOf(keys, [(await cluster(speaking(paths))).url]);
+    expect(await driver.list()).toEqual([unknown]);
+    expect(await driver.inspect('test-1')).toEqual(unknown);
+  });
+
+  it('is told apart from one that hangs', async () => {
+    const state = { status: 'Error', started_at: '2026-01-02T03:04:05Z' };
+    const there = { ...paths, '/1.0/instances': [{ ...ours, state }] };
+    driver = driverOf(keys, [(await cluster(speaking(there))).url]);
+    expect(await driver.list()).toMatchObject([{ id: 'test-1', power: 'running', hangs: true }]);
+  });
+});
+
 describe('an operation', () => {
   const id = '/1.0/operations/12345678-1234-1234-1234-123456789abc';
   const begun = () => ({ type: 'async', operation: id, metadata: {} });

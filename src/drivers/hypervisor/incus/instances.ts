@@ -1,6 +1,6 @@
 import { HypervisorError, type MachineId, type MachineReport, type PowerState } from '../contract.ts';
 import { asList, asRecord, asText, type IncusClient } from './client.ts';
-import { calling } from './failure.ts';
+import { calling, IncusRefusal } from './failure.ts';
 import { instancePath, machineOf, type Profile, profileFrom, profileName } from './machine.ts';
 
 /** An instance of ours as the engine tells of it. */
@@ -10,6 +10,8 @@ export interface Instance {
   /** The member that has it; null in a cluster of one. */
   member: string | null;
   startedAt: Date | null;
+  /** Its member does not answer, and the others know no more than that it is there. */
+  isSilent: boolean;
 }
 
 export interface Instances {
@@ -34,10 +36,26 @@ export function clusterInstances(client: IncusClient): Instances {
     return instanceFrom(answer);
   }
 
+  /** Where its member does not answer, only the list of all tells that the machine is there. */
+  async function findOrSilent(id: MachineId): Promise<Instance | null> {
+    return find(id).catch(async (error: unknown) => {
+      if (!(error instanceof IncusRefusal)) throw error;
+      const all = asList(await client.read('/1.0/instances', { recursion: '2' }), 'instances');
+      const found = all.find(({ name }) => name === id);
+      const instance = found && isOurs(found, id) ? instanceFrom(found) : null;
+      if (instance?.isSilent) return instance;
+      throw error;
+    });
+  }
+
   const reportOf = (id: MachineId, instance: Instance | null): MachineReport => {
     const power = instance === null ? 'stopped' : powerOf(instance);
     const startedAt = power === 'running' ? (instance?.startedAt ?? null) : null;
-    return { id, power, startedAt, ...(instance?.status === 'Error' ? { hangs: true } : {}) };
+    return {
+      ...{ id, power, startedAt },
+      ...(instance?.status === 'Error' && power === 'running' ? { hangs: true } : {}),
+      ...(instance?.member == null ? {} : { node: instance.member }),
+    };
   };
 
   const profile = async (id: MachineId) => {
@@ -62,7 +80,7 @@ export function clusterInstances(client: IncusClient): Instances {
       }
     },
     async report(id) {
-      const [known, instance] = await Promise.all([profile(id), find(id)]);
+      const [known, instance] = await Promise.all([profile(id), findOrSilent(id)]);
       return known === null ? { id, power: 'absent', startedAt: null } : reportOf(id, instance);
     },
     async list() {
@@ -80,7 +98,8 @@ export function clusterInstances(client: IncusClient): Instances {
   };
 }
 
-export function powerOf({ status }: Instance): PowerState {
+export function powerOf({ status, isSilent }: Instance): PowerState {
+  if (isSilent) return 'unknown';
   return status === 'Stopped' ? 'stopped' : 'running';
 }
 
@@ -96,6 +115,7 @@ function instanceFrom(answer: unknown): Instance {
     id: asText(name, 'the name of an instance'),
     status: asText(status, 'the status of an instance'),
     member: typeof location === 'string' && location !== 'none' ? location : null,
+    isSilent: status === 'Error' && !state,
     // The engine's way to say never is a day long ago.
     startedAt: startedAt && startedAt.getTime() > 0 ? startedAt : null,
   };

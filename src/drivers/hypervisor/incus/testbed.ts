@@ -65,6 +65,7 @@ async function furnish(dir: string, members: Member[]): Promise<IncusOptions> {
     'features.images': 'true',
     'features.storage.volumes': 'true',
   };
+  if (members.length > 1) await formCluster(members);
   await first.ask('POST', '/1.0/projects', { name: project, config });
   const pem = readFileSync(certificate, 'utf8');
   const body = pem.replace(/-----[^-]+-----|\s/g, '');
@@ -82,6 +83,32 @@ async function furnish(dir: string, members: Member[]): Promise<IncusOptions> {
     policesEgress: false, // no kernel of a test machine is asked for what it may lack
     log: { info: () => undefined, warn: () => undefined, error: console.error },
   };
+}
+
+/** Makes a cluster of them, `n1` and so on, by tokens, as `incus admin init` does. */
+async function formCluster([first, ...more]: Member[]): Promise<void> {
+  if (!first) return;
+  await first.ask('PUT', '/1.0/cluster', { server_name: 'n1', enabled: true });
+  for (const [nth, member] of more.entries()) {
+    const name = `n${nth + 2}`;
+    const token = await first.ask('POST', '/1.0/cluster/members', { server_name: name });
+    const { metadata } = token as { metadata: Record<string, unknown> };
+    const { environment } = (await first.ask('GET', '/1.0')) as { environment: { certificate: string } };
+    const wanted = { server_name: name, ...pick(metadata, ['fingerprint', 'addresses', 'secret']) };
+    await member.ask('PUT', '/1.0/cluster', {
+      ...{ server_name: name, enabled: true, server_address: `${member.address}:8443` },
+      cluster_address: `${first.address}:8443`,
+      cluster_certificate: environment.certificate,
+      cluster_token: Buffer.from(JSON.stringify({ ...wanted, expires_at: metadata.expiresAt })).toString(
+        'base64',
+      ),
+      member_config: [{ entity: 'storage-pool', name: pool, key: 'source', value: '' }],
+    });
+  }
+}
+
+function pick(from: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, from[name]]));
 }
 
 /** What a host without KVM and vhost-vsock needs: other acceleration, no vsock, and SeaBIOS in place of both flash drives. */
