@@ -32,17 +32,19 @@ function argvOf(folder: string): string[] {
 }
 
 /**
- * Starts `src/main.ts` on a port of its own and waits until it says that it is ready; `folder` has another version of it. Without
- * the dashboard: each start would look at all that it is made of, and those that come first after a change would build it side by
- * side, as often as there are of them.
+ * Starts `src/main.ts` on a port of its own and waits until it says that it is ready; `folder` has another version of it, and `inside` makes
+ * the argument vector that it is run by. Without the dashboard: each start would look at all that it is made of, and those that come first
+ * after a change would build it side by side, as often as there are of them.
  */
 export async function startChild(
   dataDir: string,
   env: Record<string, string> = {},
   timeoutMs = 120_000,
   folder = root,
+  inside: (argv: readonly string[]) => string[] = (argv) => [...argv],
 ): Promise<Child> {
-  const child: ChildProcess = spawn(process.execPath, argvOf(folder), {
+  const [command = '', ...argv] = inside([process.execPath, ...argvOf(folder)]);
+  const child: ChildProcess = spawn(command, argv, {
     cwd: folder,
     env: {
       ...process.env,

@@ -11,6 +11,7 @@ import './permissions.ts';
 import type { AnySaga, PeriodicJob } from '../platform/index.ts';
 import { forgettingTraffic } from './analytics/forget.ts';
 import { announce } from './edges/announce.ts';
+import { handingOver } from './edges/handOver.ts';
 import { applyPolicies } from './enforce/apply.ts';
 import { confirmTrial, takeBackTrial, tryOut } from './enforce/trials.ts';
 import { expireRules } from './rules/expire.ts';
@@ -35,6 +36,13 @@ export { shieldWatch } from './watch/look.ts';
 export { createWatcher } from './watch/watcher.ts';
 export { readShieldAddress } from './wireAddress.ts';
 
-export const shieldJobs: AnySaga[] = [announce, applyPolicies, tryOut, confirmTrial, takeBackTrial];
+export const shieldJobs: AnySaga[] = [
+  announce,
+  applyPolicies,
+  handingOver,
+  tryOut,
+  confirmTrial,
+  takeBackTrial,
+];
 
 export const shieldPeriodicJobs: PeriodicJob[] = [expireRules, forgettingTraffic, learningUsual];

@@ -29,6 +29,7 @@ const edge = {
     peers_down_since: null,
   },
   nodes: null,
+  moving: null,
   routers: {
     prefixes: ['203.0.113.0/24'],
     most_routes: 1_000,

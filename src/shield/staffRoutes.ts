@@ -91,7 +91,7 @@ export const shieldStaffRoutes = routes('/staff/shield', group, (route) => {
       description: 'One of them.',
       data: S.EdgeData,
       errors: ['not_found'],
-      etag: { without: ['health', 'routes', 'peers', 'reachable'] },
+      etag: { without: ['health', 'moving', 'routes', 'peers', 'reachable'] },
     },
     (ctx, req) => readEdge(ctx, req.params.id),
   );

@@ -112,6 +112,12 @@ const ShieldEdge = named(
     nodes: Nullable(
       Type.Array(Id, { description: 'Of a router: for the machines of which nodes it filters' }),
     ),
+    moving: Nullable(
+      Type.Array(Id, {
+        description:
+          'Of a router: nodes that it is about to filter for, or no more, and that go over at this moment',
+      }),
+    ),
     routers: Nullable(
       Type.Object({
         prefixes: Type.Array(Network, { description: 'The networks that they may be told of' }),

@@ -55,12 +55,15 @@ const keepMinutes = statement<
   }
 >(
   'shield.keepMinutes',
-  `insert into shield_traffic_minutes (part, address, time, organization_id, packets, bytes, dropped_packets, dropped_bytes)
+  // Of a minute in which another edge took over both know a part: added up, what passed both would count twice.
+  `insert into shield_traffic_minutes as m (part, address, time, organization_id, packets, bytes, dropped_packets, dropped_bytes)
    select :part, w.address, :time, w.organization_id, w.packets, w.bytes, w.dropped_packets, w.dropped_bytes
    from unnest(:addresses::inet[], :organizations::bigint[], :packets::bigint[], :bytes::bigint[],
      :droppedPackets::bigint[], :droppedBytes::bigint[])
      as w(address, organization_id, packets, bytes, dropped_packets, dropped_bytes) order by w.address
-   on conflict do nothing`,
+   on conflict (address, time, part) do update set organization_id = excluded.organization_id, packets = excluded.packets,
+     bytes = excluded.bytes, dropped_packets = excluded.dropped_packets, dropped_bytes = excluded.dropped_bytes
+   where m.packets < excluded.packets`,
 );
 // Written again it is the same.
 const keepHours = statement<never, { part: number; hour: Date; until: Date; addresses: string[] }>(

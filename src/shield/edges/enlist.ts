@@ -29,7 +29,8 @@ const unserve = statement<never, { nodeId: number }>(
 const nodesBehindHost = statement<{ name: string }, { name: string }>(
   'shield.nodesBehindHost',
   `select b.name from nodes n join shield_edges e on e.node_id = n.id and e.kind = 'router'
-   join shield_fronts f on f.edge_id = e.id join nodes b on b.id = f.node_id where n.name = :name order by b.name`,
+   join shield_fronts f on f.edge_id = e.id or f.in_charge = n.id join nodes b on b.id = f.node_id
+   where n.name = :name order by b.name`,
 );
 
 /** Refuses that a host runs machines that filters for those of others: the error names them. */

@@ -1,9 +1,8 @@
-/** In SQL: the nodes before whose machines the edge of `:nodeId` stands: itself, unless a router does, and those that it does so for. */
+/** In SQL: the nodes whose machines `:nodeId` looks after: itself, unless another is in charge of it, and those that it is in charge of. */
 export const nodesBehind = `(select n.id from nodes n left join shield_fronts f on f.node_id = n.id
-  left join shield_edges e on e.id = f.edge_id where coalesce(e.node_id, n.id) = :nodeId)`;
+  where coalesce(f.in_charge, n.id) = :nodeId)`;
 
-/** In SQL, of a placement: the node whose edge stands before its machine. */
+/** In SQL, of a placement: the node that looks after what is sent to its machine. */
 export function nodeBefore(placement: string): string {
-  return `coalesce((select e.node_id from shield_fronts f join shield_edges e on e.id = f.edge_id
-    where f.node_id = ${placement}.node_id), ${placement}.node_id)`;
+  return `coalesce((select f.in_charge from shield_fronts f where f.node_id = ${placement}.node_id), ${placement}.node_id)`;
 }

@@ -15,7 +15,10 @@ export interface RouterProcess {
   edgeId: number;
   /** Has its edge stand before these nodes. */
   standBefore(nodes: readonly number[]): Promise<{ status: number; body: Record<string, unknown> }>;
-  stop(): Promise<void>;
+  /** Its DATA_DIR. */
+  folder: string;
+  /** `keeps`: it is started again with the folder. */
+  stop(how?: { keeps?: boolean }): Promise<void>;
 }
 
 const silent = { stage: () => undefined, say: () => undefined };
@@ -24,29 +27,34 @@ const silent = { stage: () => undefined, say: () => undefined };
 export async function startRouter(
   product: TestProduct,
   name: string,
-  { env = {}, edge = memoryEdge({ now: () => product.clock.now().getTime() }) }: RouterOptions = {},
+  {
+    env = {},
+    folder: known,
+    edge = memoryEdge({ now: () => product.clock.now().getTime() }),
+  }: RouterOptions = {},
 ): Promise<RouterProcess> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'innkeeper-router-'));
-  await copyFile(path.join(product.ctx.config.dataDir, 'secret.key'), path.join(folder, 'secret.key'));
+  const folder = known ?? (await mkdtemp(path.join(tmpdir(), 'innkeeper-router-')));
+  const key = path.join(product.ctx.config.dataDir, 'secret.key');
+  if (known === undefined) await copyFile(key, path.join(folder, 'secret.key'));
   const config = readConfig({
     ...{ DATABASE_URL: product.databaseUrl, DATA_DIR: folder, ROLE: 'worker', HYPERVISOR: 'none' },
     ...{ NODE_NAME: name, WORKER_PORT: '0', DEMO: 'off', STAFF_EMAIL: 'off', LOG_LEVEL: 'silent', ...env },
   });
   const parts = { clock: product.clock, drivers: { edge }, log: createLog('silent') };
   const running = await startProduct(config, silent, parts).catch(async (error) => {
-    await removeDataDir(folder);
+    if (known === undefined) await removeDataDir(folder);
     throw error;
   });
   const { edges } = (await product.staff.get('/staff/shield/edges?kind=router&limit=100')).body.data;
   const own = edges.find((each: { node: { name: string } }) => each.node.name === name);
   return {
-    edge,
-    nodeId: own.node.id,
+    ...{ edge, folder, nodeId: own.node.id },
+
     edgeId: own.id,
     standBefore: (nodes) => product.staff.patch(`/staff/shield/edges/${own.id}`, { nodes }),
-    stop: async () => {
+    stop: async ({ keeps = false } = {}) => {
       await running.stop();
-      await removeDataDir(folder);
+      if (!keeps) await removeDataDir(folder);
     },
   };
 }
@@ -54,6 +62,7 @@ export async function startRouter(
 interface RouterOptions {
   env?: Record<string, string>;
   edge?: MemoryEdge;
+  folder?: string;
 }
 
 /** The nodes of a product that run machines, by their ids. */

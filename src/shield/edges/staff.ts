@@ -11,11 +11,11 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import { applyPolicies } from '../enforce/apply.ts';
 import { edgeChanged, edgeRemoved } from '../events.ts';
 import { requireOneAddress } from '../owned.ts';
 import { addressOf } from '../prefix.ts';
 import { announce } from './announce.ts';
+import { wantHandedOver } from './handOver.ts';
 import type { Peer } from './peers.ts';
 
 interface EdgeRow {
@@ -45,6 +45,7 @@ interface EdgeRow {
   routes: number | null;
   prefixes: string[];
   nodes: number[];
+  moving: number[];
 }
 
 const select = `select e.id, e.node_id, n.name as node_name, n.reachable, e.kind, e.name, e.engine, e.reason, e.capabilities,
@@ -52,7 +53,9 @@ const select = `select e.id, e.node_id, n.name as node_name, n.reachable, e.kind
     host(e.next_hop6) as next_hop6, e.seen_at, e.error, e.error_since, e.full_kinds, e.full_since, e.peers,
     e.peers_down_since, e.routes,
     array(select p.network::text from shield_prefixes p where p.edge_id = e.id order by p.network) as prefixes,
-    to_json(array(select f.node_id from shield_fronts f where f.edge_id = e.id order by f.node_id)) as nodes
+    to_json(array(select f.node_id from shield_fronts f where f.edge_id = e.id order by f.node_id)) as nodes,
+    to_json(array(select f.node_id from shield_fronts f
+      where (f.edge_id is not distinct from e.id) <> (f.in_charge = e.node_id) order by f.node_id)) as moving
   from shield_edges e join nodes n on n.id = e.node_id`;
 const edges = pagedList<EdgeRow>({
   name: 'shield.edges',
@@ -107,6 +110,7 @@ function viewEdge(row: EdgeRow) {
       ...{ full_kinds: row.full_kinds, full_since: row.full_since, peers_down_since: row.peers_down_since },
     },
     nodes: kind === 'router' ? nodes : null,
+    moving: kind === 'router' ? row.moving : null,
     routers: isOfRouters
       ? { prefixes, most_routes, rule_routes, blackholes, communities, next_hop4, next_hop6, routes, peers }
       : null,
@@ -133,7 +137,10 @@ const forRouters = [
   'next_hop6',
 ] as const;
 
-/** Sets what is named. `not_found`; `conflict` when another edge has the name; `invalid_request` for what its kind does not have. */
+/**
+ * Sets what is named. `not_found`; `conflict` when another edge has the name, or nodes are named and it does not filter; `invalid_request` for what
+ * its kind does not have.
+ */
 export function changeEdge(ctx: Context, id: number, change: EdgeChange) {
   return transaction(ctx, 'shield.changeEdge', async (tx) => {
     await lockEdge(tx, id);
@@ -202,40 +209,50 @@ function readHops({ next_hop4, next_hop6 }: EdgeChange): Pick<EdgeChange, 'next_
 const machineNodes = statement<{ id: number }, { ids: number[] }>(
   'shield.nodesToFilterFor',
   `select n.id from nodes n where n.id = any(:ids::bigint[])
-     and not exists (select 1 from shield_edges e where e.node_id = n.id and e.kind = 'router') order by n.id for update`,
+     and n.runs_machines order by n.id for update`,
 );
 const standBefore = statement<never, { edgeId: number; ids: number[]; now: Date }>(
   'shield.standBefore',
-  `insert into shield_fronts (node_id, edge_id, created_at)
-   select id, :edgeId, :now from unnest(:ids::bigint[]) as w(id) order by id
+  `insert into shield_fronts (node_id, edge_id, in_charge, created_at)
+   select id, :edgeId, id, :now from unnest(:ids::bigint[]) as w(id) order by id
    on conflict (node_id) do update set edge_id = excluded.edge_id`,
 );
 const standNoMore = statement<never, { edgeId: number; ids: number[] }>(
   'shield.standNoMore',
-  'delete from shield_fronts where edge_id = :edgeId and not node_id = any(:ids::bigint[])',
+  'update shield_fronts set edge_id = null where edge_id = :edgeId and not node_id = any(:ids::bigint[])',
 );
-const addressesAt = statement<{ address: string }, { ids: number[] }>(
-  'shield.addressesAtNodes',
-  `select host(t.address) as address from shield_addresses t join placements p on p.service_id = t.service_id
-   where p.node_id = any(:ids::bigint[]) order by t.address`,
+const takenByOther = statement<{ name: string }, { edgeId: number; ids: number[] }>(
+  'shield.otherEdgesBefore',
+  `select e.name from shield_fronts f join shield_edges e on e.id = f.edge_id
+   where f.node_id = any(:ids::bigint[]) and f.edge_id <> :edgeId order by e.name limit 1`,
 );
 
-/** Has an edge filter for the machines of these nodes, and for no others; what is wanted of their addresses goes there. */
+/**
+ * Has an edge filter for the machines of these nodes, and for no others. What is wanted of their addresses goes over to it, or back, once whoever is in
+ * charge has handed over. `conflict` when it would not filter.
+ */
 async function setNodes(tx: TxContext, edge: EdgeRow, ids: readonly number[]): Promise<void> {
   const wanted = [...new Set(ids)];
   const known = await tx.db.many(machineNodes, { ids: wanted });
   if (known.length < wanted.length)
     throw refuse('nodes', 'names a node that there is not, or one that runs no machines itself');
+  const other = await tx.db.maybe(takenByOther, { edgeId: edge.id, ids: wanted });
+  if (other !== null)
+    throw refuse('nodes', `names a node before which ${other.name} stands: take it away there first`);
   const changed = [...new Set([...wanted, ...edge.nodes])].filter(
     (id) => wanted.includes(id) !== edge.nodes.includes(id),
   );
+  if (wanted.some((id) => changed.includes(id))) requireFiltering(edge);
   await tx.db.run(standNoMore, { edgeId: edge.id, ids: wanted });
   await tx.db.run(standBefore, { edgeId: edge.id, ids: wanted, now: tx.clock.now() });
-  const addresses = (await tx.db.many(addressesAt, { ids: changed })).map(({ address }) => address);
-  if (addresses.length === 0) return;
-  // Both sides: who has them no more lets go of them, and whoever has them now writes them.
-  for (const nodeId of new Set([edge.node_id, ...changed]))
-    await enqueue(tx, applyPolicies, { nodeId, addresses }, { nodeId });
+  await wantHandedOver(tx, changed);
+}
+
+/** What nobody would filter is not taken from where it is filtered. */
+function requireFiltering({ name, served, reachable, reason }: EdgeRow): void {
+  if (!served || !reachable)
+    throw fail('conflict', { message: `${name} is not heard of, so it would not filter for these nodes` });
+  if (reason !== null) throw fail('conflict', { message: `${name} filters nothing at present: ${reason}` });
 }
 
 const remove = statement<never, { id: number }>(
@@ -245,7 +262,8 @@ const remove = statement<never, { id: number }>(
 const stillNamed = statement<{ count: number }, { id: number }>(
   'shield.edgeStillNamed',
   `select (select count(*) from shield_announcements where edge_id = :id and measure is not null)::int
-     + (select count(*) from shield_fronts where edge_id = :id)::int as count`,
+     + (select count(*) from shield_fronts f join shield_edges e on e.id = :id
+       where f.edge_id = e.id or (e.kind = 'router' and f.in_charge = e.node_id))::int as count`,
 );
 const dropAnnounced = [
   statement<never, { id: number }>(

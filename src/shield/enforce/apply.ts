@@ -1,8 +1,9 @@
 import { EdgeError, type Policy } from '../../drivers/edge/index.ts';
-import { type Context, job, statement } from '../../platform/index.ts';
+import { type Context, enqueue, job, statement, transaction } from '../../platform/index.ts';
 import { nodesBehind } from '../edges/places.ts';
 import { addressOf, prefixFrom, single } from '../prefix.ts';
 import { byAddress, isActive, listRulesFor } from '../rules/rows.ts';
+import { findElsewhere } from '../watch/watched.ts';
 import { type AddressRow, addressColumns } from './addressRows.ts';
 import { countNow } from './count.ts';
 import { type RuleInForce, recordError, recordInForce } from './record.ts';
@@ -69,9 +70,12 @@ export async function applyNow(
       generation,
     }));
     await recordInForce(ctx, nodeId, done, rules);
+    await dismissBefore(ctx, nodeId, rows);
     await letGo(ctx, nodeId, edgeOf, gone);
   } catch (error) {
-    const waiting = rows.filter(({ in_force, generation }) => in_force !== generation);
+    const waiting = rows.filter(
+      ({ in_force, in_force_node, generation }) => in_force !== generation || in_force_node !== nodeId,
+    );
     await recordError(
       ctx,
       waiting.map(({ address }) => address),
@@ -79,6 +83,19 @@ export async function applyNow(
     );
     throw error;
   }
+}
+
+/** Whoever had these policies in force before lets go of them now. */
+async function dismissBefore(ctx: Context, nodeId: number, rows: readonly AddressRow[]): Promise<void> {
+  const moved = rows.filter(({ in_force_node: at }) => at !== null && at !== nodeId);
+  if (moved.length === 0) return;
+  await transaction(ctx, 'shield.dismissBefore', async (tx) => {
+    for (const [before, theirs] of Map.groupBy(moved, ({ in_force_node: at }) => at)) {
+      if (before === null) continue;
+      const addresses = theirs.map(({ address }) => address);
+      await enqueue(tx, applyPolicies, { nodeId: before, addresses }, { nodeId: before });
+    }
+  });
 }
 
 /** What an edge said, by its code; the message is for staff. */
@@ -122,19 +139,43 @@ export async function readPolicies(
   return { policies, rules: [...inForce.values()] };
 }
 
+const stillNeeded = statement<{ address: string }, { nodeId: number; addresses: string[] }>(
+  'shield.neededUntilTaken',
+  `select host(t.address) as address from shield_addresses t
+   join addresses a on a.address = t.address and a.service_id = t.service_id and a.state = 'taken'
+   join placements p on p.service_id = a.service_id
+   where t.address = any(:addresses::inet[]) and t.generation > 0 and not p.node_id in ${nodesBehind}
+     and coalesce(t.in_force_node, :nodeId) = :nodeId`,
+);
+
+/** Which of these addresses another node looks after, but does not filter for yet: until it does, a node keeps what it has of them. */
+export async function keptForOther(
+  ctx: Context,
+  nodeId: number,
+  addresses: readonly string[],
+): Promise<Set<string>> {
+  if (addresses.length === 0) return new Set();
+  const rows = await ctx.db.many(stillNeeded, { nodeId, addresses: [...addresses] });
+  return new Set(rows.map(({ address }) => address));
+}
+
 /** Takes addresses out of the edge of a node that has them no more; what was counted for them until then is kept where it counts. */
 export async function letGo(
   ctx: Context,
   nodeId: number,
   edgeOf: EdgeOf,
-  addresses: readonly string[],
+  some: readonly string[],
 ): Promise<void> {
+  const kept = await keptForOther(ctx, nodeId, some);
+  const addresses = some.filter((address) => !kept.has(address));
   if (addresses.length === 0) return;
   const edge = edgeOf(nodeId);
   const networks = addresses.map((address) => single(address).text);
   const held = (await edge.list()).filter(({ destination }) => networks.includes(destination));
-  // What stands against an attack on whoever had it goes as well.
-  const measures = held.filter(({ as }) => as === 'mitigation');
+  // What stands against an attack on whoever had it goes as well; where the attack goes on elsewhere, once it is met there.
+  const unmet = (await findElsewhere(ctx, nodeId, addresses)).filter(({ is_met }) => !is_met);
+  const attacked = new Set(unmet.map(({ address }) => single(address).text));
+  const measures = held.filter(({ as, destination }) => as === 'mitigation' && !attacked.has(destination));
   await edge.release(measures.map(({ destination, generation }) => ({ destination, generation })));
   const newest = new Map<string, number>();
   for (const { destination, generation, as } of held) {

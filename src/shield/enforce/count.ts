@@ -1,6 +1,7 @@
 import { type Edge, EdgeError, type RuleCount } from '../../drivers/edge/index.ts';
 import { type Context, statement, transaction } from '../../platform/index.ts';
 import { noteCounts } from '../analytics/drops.ts';
+import { nodeBefore } from '../edges/places.ts';
 import { addressOf, prefixFrom, single } from '../prefix.ts';
 import { type EdgeOf, inTurnOf } from './turn.ts';
 
@@ -9,6 +10,7 @@ const restPerReading = 20;
 /** So many rows are written at once. */
 const batch = 5_000;
 
+// Of an address that another node looks after, that one counts what comes through both; what is dropped comes to one of them alone.
 const keepCounts = statement<
   { rule_id: number; writing: string },
   {
@@ -28,7 +30,11 @@ const keepCounts = statement<
    from unnest(:rules::int[], :writings::text[], :addresses::inet[], :packets::bigint[], :bytes::bigint[],
      :droppedPackets::bigint[], :droppedBytes::bigint[])
      as w(rule_id, writing, address, packets, bytes, dropped_packets, dropped_bytes)
-   join shield_rules r on r.id = w.rule_id order by r.id, w.writing
+   join shield_rules r on r.id = w.rule_id
+   where (r.action = 'deny' and r.limiter_id is null and r.rate is null)
+     or not exists (select 1 from addresses a join placements p on p.service_id = a.service_id
+       where a.address = w.address and a.state = 'taken' and ${nodeBefore('p')} <> :nodeId)
+   order by r.id, w.writing
    on conflict (rule_id, writing) do update set packets = greatest(c.packets, excluded.packets),
      bytes = greatest(c.bytes, excluded.bytes), dropped_packets = greatest(c.dropped_packets, excluded.dropped_packets),
      dropped_bytes = greatest(c.dropped_bytes, excluded.dropped_bytes)

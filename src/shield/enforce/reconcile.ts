@@ -1,11 +1,12 @@
 import { EdgeError, type Held } from '../../drivers/edge/index.ts';
 import { type Context, causesOf, statement, transaction } from '../../platform/index.ts';
+import { handOver, takeOver } from '../edges/handOver.ts';
 import { nodesBehind } from '../edges/places.ts';
 import { addressOf, prefixFrom } from '../prefix.ts';
 import { listRulesFor } from '../rules/rows.ts';
 import { isForCounting } from '../watch/watched.ts';
 import { type AddressRow, addressColumns } from './addressRows.ts';
-import { applyNow, letGo, wordsOf } from './apply.ts';
+import { applyNow, keptForOther, letGo, wordsOf } from './apply.ts';
 import { recordError, recordLost } from './record.ts';
 import { type EdgeOf, inTurnOf } from './turn.ts';
 
@@ -29,7 +30,9 @@ const overtake = statement<never, { addresses: string[]; generations: number[]; 
  * this database knows (it came back from a backup), what is of addresses that are elsewhere or nobody's. What is right is
  * left alone.
  */
-export function reconcileEdge(ctx: Context, nodeId: number, edgeOf: EdgeOf): Promise<void> {
+export async function reconcileEdge(ctx: Context, nodeId: number, edgeOf: EdgeOf): Promise<void> {
+  await handOver(ctx, nodeId, edgeOf);
+  await takeOver(ctx, nodeId);
   return inTurnOf(nodeId, async () => {
     let held: Held[];
     try {
@@ -73,7 +76,12 @@ async function repair(ctx: Context, nodeId: number, edgeOf: EdgeOf, held: readon
   const unknown = held.filter(
     (each) => each.as === 'trial' && !tried.get(placeOf(each))?.includes(each.generation),
   );
-  await edge.takeBack(unknown.map(({ destination, generation }) => ({ destination, generation })));
+  const kept = await keptForOther(ctx, nodeId, unknown.map(placeOf));
+  await edge.takeBack(
+    unknown
+      .filter((each) => !kept.has(placeOf(each)))
+      .map(({ destination, generation }) => ({ destination, generation })),
+  );
   await letGo(
     ctx,
     nodeId,

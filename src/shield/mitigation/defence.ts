@@ -97,7 +97,7 @@ export interface Defence {
   readonly lookingUntil: Date | null;
   /** How many readings in a row more came than is for what filters here alone, and than a line bears. */
   readonly overLines: { flowspec: number; blackhole: number };
-  /** The machine is at another node, which goes on with it. */
+  /** Another node looks after the address, and goes on with it. */
   readonly isElsewhere: boolean;
   /** By kind, how many readings in a row had too much of it go past. */
   readonly over: Partial<Record<Kind, number>>;

@@ -75,7 +75,9 @@ const keepFilter = statement<
 );
 const dropFilter = statement<never, { address: string; nodeId: number }>(
   'shield.dropFilter',
-  'delete from shield_filters where address = :address::inet and node_id = :nodeId',
+  `delete from shield_filters f where f.address = :address::inet and (f.node_id = :nodeId
+     or exists (select 1 from addresses a join placements p on p.service_id = a.service_id
+       where a.address = f.address and a.service_id = f.service_id and p.node_id in ${nodesBehind}))`,
 );
 
 /** Writes down what was done since, as far as `written` does not have it; what is to be told of it is the caller's. */

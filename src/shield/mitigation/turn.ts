@@ -116,8 +116,8 @@ export interface Turn {
   attacks: ReadonlyMap<string, number>;
   /** What the filters have counted since the reading before. */
   counted: ReadonlyMap<string, Counted>;
-  /** Addresses whose machine is at another node now. */
-  elsewhere: ReadonlySet<string>;
+  /** Addresses that another node looks after now, and whether what is to stand before them stands there. */
+  elsewhere: ReadonlyMap<string, boolean>;
   /** Tells routers that this process speaks to, before anything is written down. */
   tell(at: At, wanted: Wanted): void;
 }
@@ -171,7 +171,8 @@ function wantedAt(address: string, before: Defences, turn: Turn, shelf: Shelf): 
   const { at, seconds, watched, attacks, counted, elsewhere, edge } = turn;
   const owner = watched.get(address);
   const known = counted.get(address)?.defence ?? before.get(address);
-  if (known !== undefined && elsewhere.has(address)) return leftBehind(known, at);
+  const isMet = elsewhere.get(address);
+  if (known !== undefined && isMet !== undefined) return leftBehind(known, isMet, at);
   const start =
     known ??
     (owner && newDefence({ address, organizationId: owner.organization_id, serviceId: owner.service_id }));
@@ -209,9 +210,10 @@ function withTerms(
   return withFilter(decided, { limits, exempt: exempt.get(decided.address) ?? [], spared }, at);
 }
 
-/** The node that has the machine now goes on with what stands. */
-function leftBehind(known: Defence, at: Date): Defence {
+/** Whoever looks after the address now goes on with what stands; until that filters there, it does so here. */
+function leftBehind(known: Defence, isMet: boolean, at: Date): Defence {
   const nothing = { ...known, standing: [], leaving: [], refused: [], announced: [], isElsewhere: true };
+  if (!isMet) return nothing;
   return withFilter(nothing, { limits: null, exempt: [], spared: [] }, at);
 }
 

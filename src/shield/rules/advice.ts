@@ -3,6 +3,8 @@ const advice: Readonly<Record<string, string>> = {
     'The edge of this address cannot do what its rules ask for; what was in force before stays so',
   nothing_filters:
     'Nothing filters packets to this address at present: its rules are kept, and in force once something does',
+  edge_silent:
+    'The host that filters packets to this address is not heard of; what was in force before stays so there, and this comes into force once it is back',
   policy_invalid:
     'The edge does not take these rules; what was in force before stays so, and our staff has been told',
 };

@@ -1,4 +1,5 @@
 import { type Context, statement } from '../../platform/index.ts';
+import { nodeBefore } from '../edges/places.ts';
 import { type AddressRow, addressColumns } from '../enforce/addressRows.ts';
 import { within31Bits } from '../ids.ts';
 import { addressOf, prefixFrom, sizeOf } from '../prefix.ts';
@@ -19,15 +20,18 @@ const countsOf = statement<Counted, { ids: number[] }>(
      sum(dropped_packets)::bigint as dropped_packets, sum(dropped_bytes)::bigint as dropped_bytes
    from shield_counts where rule_id = any(:ids::int[]) group by rule_id`,
 );
-/** With why routers in front have no rules of the address, though they are to have those that fit. */
+/** With why routers in front have no rules of the address, though they are to have those that fit, and whether nobody is heard of who looks after it. */
 interface State extends AddressRow {
   routers_error: string | null;
+  is_silent: boolean;
 }
 
 const stateColumns = `${addressColumns}, (select coalesce(n.error, e.error, case when e.peers_down_since is not null then 'peer_down' end)
   from shield_announced_rules n join shield_edges e on e.id = n.edge_id
   where e.kind = 'routers' and n.address = t.address and coalesce(n.error, e.error, e.peers_down_since::text) is not null
-  limit 1) as routers_error`;
+  limit 1) as routers_error,
+  exists (select 1 from placements p join nodes n on n.id = ${nodeBefore('p')}
+    where p.service_id = t.service_id and not n.reachable) as is_silent`;
 const statesOf = statement<State, { organizationId: number; addresses: string[]; wide: string[] }>(
   'shield.statesOfRules',
   `select ${stateColumns} from shield_addresses t where t.address = any(:addresses::inet[])
@@ -90,9 +94,13 @@ function enforcedOf(row: RuleRow, states: readonly State[], now: Date) {
   // While a rule that was switched off is not taken away yet, it filters on.
   const active = isActive(row, now) ? isSettled && row.enforced_active : row.enforced_active;
   const isDone = isSettled && row.enforced_active === isActive(row, now);
-  const failed = own.find(({ error }) => error !== null);
+  // Of what is in force already, an error is about the edge that is to have it next.
+  const failed = own.find(
+    ({ error, in_force, generation }) => error !== null && (!isDone || in_force === generation),
+  );
+  const isSilent = !isDone && own.some(({ is_silent }) => is_silent);
   const missing = own.find(({ routers_error }) => routers_error !== null);
-  const here = isDone || failed === undefined ? null : adviceOn(failed.error ?? '');
+  const here = failed?.error != null ? adviceOn(failed.error) : isSilent ? adviceOn('edge_silent') : null;
   const inFront = active && missing !== undefined ? adviceOnRouters(missing.routers_error ?? '') : null;
   return {
     active,

@@ -8,6 +8,7 @@ import { compareFilters, readShelf, shelve } from '../mitigation/turn.ts';
 import { single } from '../prefix.ts';
 import { type Course, resumed } from './courses.ts';
 import type { Beside, Known } from './known.ts';
+import { elsewhereOf } from './refresh.ts';
 import type { SampleReader } from './samples.ts';
 import { countedOf } from './seen.ts';
 import { findWatched, holdWatched } from './watched.ts';
@@ -38,6 +39,7 @@ export async function begin(
   const defences = await compareFilters(edge, nodeId, await findDefences(ctx, nodeId));
   shelve(beside.shelf, defences);
   await readShelf(ctx, beside.shelf, watched, { defences, attacked: [], all: true });
+  beside.elsewhere = await elsewhereOf(ctx, nodeId, { watched, courses, defences });
   const at = now.getTime();
   return {
     watched,

@@ -43,7 +43,7 @@ export function goingOf(courses: ReadonlyMap<string, Course>): Followed[] {
 interface Looking {
   at: Date;
   seconds: number;
-  elsewhere: ReadonlySet<string>;
+  elsewhere: ReadonlyMap<string, boolean>;
   /** Whether an attack would go on without being seen. */
   isUnseen(address: string): boolean;
 }

@@ -33,7 +33,7 @@ export interface Known {
 export interface Beside {
   /** Who has which addresses, once that has been read anew. */
   watched: Map<string, Watched> | null;
-  /** Of those that are the node's no more: whose machine moved to another. */
+  /** Of those that are the node's no more: what another looks after. */
   elsewhere: readonly Elsewhere[];
   /** What was written down of addresses whose machine has come here. */
   arrived: { attacks: WholeAttack[]; defences: Defences } | null;

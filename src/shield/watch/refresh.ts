@@ -5,7 +5,7 @@ import { findDefences } from '../mitigation/record.ts';
 import { compareFilters, readShelf, shelve } from '../mitigation/turn.ts';
 import { type Course, resumed } from './courses.ts';
 import type { Beside, Known } from './known.ts';
-import { findElsewhere, findWatched, holdWatched } from './watched.ts';
+import { type Elsewhere, findElsewhere, findWatched, holdWatched } from './watched.ts';
 
 const refreshEveryMs = 2_000;
 
@@ -45,10 +45,7 @@ async function readAnew(
 ): Promise<void> {
   const watched = await findWatched(ctx, nodeId);
   const attacked = [...courses.keys()];
-  const gone = [...attacked, ...defences.keys()].filter((address) => !watched.has(address));
-  const elsewhere = (await findElsewhere(ctx, nodeId, gone)).filter(({ address, service_id }) => {
-    return (defences.get(address)?.serviceId ?? courses.get(address)?.followed.serviceId) === service_id;
-  });
+  const elsewhere = await elsewhereOf(ctx, nodeId, { watched, courses, defences });
   const isNew = (address: string) => watched.has(address) && !before.has(address);
   if ([...watched.keys()].some(isNew)) {
     const [attacks, found] = [await findOpenAttacks(ctx, nodeId), await findDefences(ctx, nodeId)];
@@ -61,7 +58,19 @@ async function readAnew(
   Object.assign(beside, { watched, elsewhere });
 }
 
-/** What was under way at addresses whose machine has come here goes on. */
+/** What another node looks after of what was followed here. */
+export async function elsewhereOf(
+  ctx: Context,
+  nodeId: number,
+  { watched, courses, defences }: Pick<Known, 'watched' | 'courses' | 'defences'>,
+): Promise<Elsewhere[]> {
+  const gone = [...courses.keys(), ...defences.keys()].filter((address) => !watched.has(address));
+  return (await findElsewhere(ctx, nodeId, gone)).filter(({ address, service_id }) => {
+    return (defences.get(address)?.serviceId ?? courses.get(address)?.followed.serviceId) === service_id;
+  });
+}
+
+/** What was under way at addresses that are looked after here since a moment ago goes on. */
 function withArrived({ courses, defences, counted }: Known, beside: Beside, at: Date) {
   const { arrived, shelf, watched } = beside;
   if (arrived === null) return { courses, defences };
@@ -72,8 +81,12 @@ function withArrived({ courses, defences, counted }: Known, beside: Beside, at: 
     for (const map of [beside.written, beside.told]) map.set(id, attack);
     return [row.address, resumed(row, watched?.get(row.address), counted, at)];
   });
+  // What was only kept for another that was to have it is taken up again as it is written down.
+  const ours = [...defences].filter(
+    ([address, { isElsewhere }]) => !(isElsewhere && arrived.defences.has(address)),
+  );
   return {
     courses: new Map([...resumedHere, ...courses]),
-    defences: new Map([...arrived.defences, ...defences]),
+    defences: new Map([...arrived.defences, ...ours]),
   };
 }

@@ -43,7 +43,7 @@ export async function turn(
   const filtered = await readFilters(edge, before.defences, attacked, isTooMuch, at);
   const seen = seenWithout(arrived, filtered);
   const { minute, over: minutes } = turnMinute(edge, before.minute, at);
-  const elsewhere = new Set(beside.elsewhere.map(({ address }) => address));
+  const elsewhere = new Map(beside.elsewhere.map((each) => [each.address, each.is_met]));
   const isUnseen = (address: string) => {
     const defence = before.defences.get(address);
     return defence !== undefined && watched.get(address)?.mitigation === 'auto' && isHidden(defence, at);

@@ -35,16 +35,20 @@ export interface Elsewhere {
   address: string;
   organization_id: number;
   service_id: number;
+  /** What is to stand before it against attacks stands there. */
+  is_met: boolean;
 }
 
 const atOtherNodes = statement<Elsewhere, { nodeId: number; addresses: string[] }>(
   'shield.atOtherNodes',
-  `select host(a.address) as address, a.organization_id, a.service_id
+  `select host(a.address) as address, a.organization_id, a.service_id,
+     not exists (select 1 from shield_filters f where f.address = a.address and f.service_id = a.service_id
+       and f.filter is not null and (f.node_id = :nodeId or f.held is null)) as is_met
    from placements p join addresses a on a.service_id = p.service_id join services s on s.id = a.service_id
    where a.address = any(:addresses::inet[]) and not p.node_id in ${nodesBehind} and ${isOwned}`,
 );
 
-/** Which of these are not the node's any more because their machine moved. */
+/** Which of these are not the node's any more because their machine moved, or another stands before it. */
 export async function findElsewhere(
   ctx: Context,
   nodeId: number,
