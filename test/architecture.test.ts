@@ -138,7 +138,7 @@ const tablesOf: Record<string, string[]> = {
     ...['shield_addresses', 'shield_applies', 'shield_attacks', 'shield_counts', 'shield_filters'],
     ...['shield_groups', 'shield_limiters', 'shield_mitigations', 'shield_products', 'shield_rules'],
     ...['shield_usual', 'shield_edges', 'shield_fronts', 'shield_prefixes', 'shield_organizations'],
-    ...['shield_announcements', 'shield_announced_rules'],
+    ...['shield_announcements', 'shield_announced_rules', 'shield_traces'],
     ...['shield_traffic_minutes', 'shield_traffic_hours', 'shield_flows'].flatMap((table) => {
       return [table, ...Array.from({ length: 8 }, (_, nth) => `${table}_${nth}`)];
     }),

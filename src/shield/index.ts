@@ -14,6 +14,7 @@ import { announce } from './edges/announce.ts';
 import { handingOver } from './edges/handOver.ts';
 import { applyPolicies } from './enforce/apply.ts';
 import { confirmTrial, takeBackTrial, tryOut } from './enforce/trials.ts';
+import { tracing } from './explain/elsewhere.ts';
 import { expireRules } from './rules/expire.ts';
 import { learningUsual } from './watch/usual.ts';
 
@@ -43,6 +44,7 @@ export const shieldJobs: AnySaga[] = [
   tryOut,
   confirmTrial,
   takeBackTrial,
+  tracing,
 ];
 
 export const shieldPeriodicJobs: PeriodicJob[] = [expireRules, forgettingTraffic, learningUsual];

@@ -29,6 +29,7 @@ const forgets = [
   'shield_filters',
   'shield_mitigations',
   'shield_attacks',
+  'shield_traces',
   'shield_traffic_minutes',
   'shield_traffic_hours',
   'shield_flows',
@@ -54,6 +55,7 @@ export const shieldPersonal: PersonalRoom = {
     personalTable('shield_mitigations', own),
     personalTable('shield_organizations', own),
     personalTable('shield_rules', own),
+    personalTable('shield_traces', own),
     personalTable('shield_usual', own),
   ],
   async forget(tx, { organizationIds }) {

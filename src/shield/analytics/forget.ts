@@ -1,6 +1,7 @@
 import { type PeriodicJob, statement, type TxContext } from '../../platform/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { forgetAttacks } from '../attacks/forget.ts';
+import { forgetTraces } from '../explain/elsewhere.ts';
 import { shield } from '../settings.ts';
 import { type Resolution, spentParts } from './parts.ts';
 
@@ -22,8 +23,9 @@ const empty = statement<{ done: string }, { part: string }>(
   'select empty_shield_traffic(:part)::text as done',
 );
 
-/** Empties the parts in which nothing is left that settings have kept, and lets go of attacks that were over before. */
+/** Empties the parts in which nothing is left that settings have kept, lets go of attacks that were over before, and of packets that nobody waits for. */
 async function forgetTraffic(tx: TxContext): Promise<'more' | undefined> {
+  await forgetTraces(tx);
   const settings = await readSettings(tx, shield);
   const keep: Record<Resolution, number> = {
     minutes: settings.traffic_minutes_days,

@@ -141,6 +141,21 @@ describe('a host that only filters', () => {
       expect.objectContaining({ destination: `${tenant.address}/32` }),
     );
   });
+
+  it('traces packets to those behind it, for who asks elsewhere', async () => {
+    const sending = setInterval(() => comesThrough(packet(tenant.address)), 20);
+    const asked = { source: packet(tenant.address).source, destination: tenant.address, protocol: 6 };
+    const body = { ...asked, destination_port: 22, live: true, packets: 3, seconds: 5 };
+    const { status, body: answer } = await tenant.post(`${rulesPath}/explain`, body);
+    clearInterval(sending);
+    expect(status, JSON.stringify(answer)).toBe(200);
+    const { rule_id, live } = answer.data;
+    expect(live.packets).toHaveLength(3);
+    expect(live.packets[0]).toMatchObject({ action: 'deny', by: 'rule', rule_id });
+    const none = await tenant.post(`${rulesPath}/explain`, { ...body, destination_port: 7, seconds: 1 });
+    expect(none.body.data.live.packets).toEqual([]);
+    expect(await sql(product, 'select 1 from shield_traces')).toEqual([]);
+  });
 });
 
 describe('an attack on a machine behind a host that only filters', () => {

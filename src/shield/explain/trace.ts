@@ -8,11 +8,12 @@ import {
   type Traced,
 } from '../../drivers/edge/index.ts';
 import { createTurns } from '../../platform/http/index.ts';
-import { fail, type OrganizationContext } from '../../platform/index.ts';
+import { fail, type OrganizationContext, statement } from '../../platform/index.ts';
 import type { EdgeOf } from '../enforce/turn.ts';
 import { byNode } from '../owned.ts';
 import { prefixFrom } from '../prefix.ts';
 import type { Asked } from './asked.ts';
+import { traceElsewhere } from './elsewhere.ts';
 
 /** Somebody waits for it, so it is short. */
 export const mostTraced = { packets: 20, seconds: 10 } as const;
@@ -48,8 +49,12 @@ export async function traceNext(
   const seconds = terms.seconds ?? mostTraced.seconds;
   const kind = { destination: prefixFrom(packet.destination).text, match: kindOf(asked, packet) };
   const leave = await takeTurn(ctx.organizationId, nodeId);
-  const tracing = edge.trace(kind, { packets, seconds }).finally(leave);
-  const traced = await withinTime(tracing, seconds * 1_000 + graceMs);
+  const waiting = new AbortController();
+  const until = { packets, seconds };
+  const tracing = (
+    edge === null ? traceElsewhere(ctx, nodeId, kind, until, waiting.signal) : edge.trace(kind, until)
+  ).finally(leave);
+  const traced = await withinTime(tracing, seconds * 1_000 + graceMs).finally(() => waiting.abort());
   return { seconds, packets: traced.map(viewTraced) };
 }
 
@@ -67,6 +72,15 @@ async function takeTurn(organizationId: number, nodeId: number): Promise<() => v
   }
 }
 
+const nothingFilters = 'Nothing filters packets to this address at present, so none can be traced';
+const cannotTrace = 'The edge of this address cannot trace packets; ask without live';
+
+const heardOf = statement<{ id: number }, { nodeId: number }>(
+  'shield.nodeHeardOf',
+  'select id from nodes where id = :nodeId and reachable',
+);
+
+/** `edge` null: another process has it, which is heard of. */
 async function edgeBefore(ctx: OrganizationContext, address: string, edgeOf: EdgeOf) {
   const [nodeId] = (await byNode(ctx, [address])).keys();
   const outOfReach = 'The node of this address is not in reach of the server that answers here';
@@ -76,11 +90,12 @@ async function edgeBefore(ctx: OrganizationContext, address: string, edgeOf: Edg
     edge = edgeOf(nodeId);
   } catch (error) {
     if (!(error instanceof EdgeError)) throw error;
-    if (error.code !== 'nothing_filters') throw fail('unavailable', { message: outOfReach, cause: error });
-    throw notTraced('Nothing filters packets to this address at present, so none can be traced', error);
+    if (error.code === 'nothing_filters') throw notTraced(nothingFilters, error);
+    if (await ctx.db.maybe(heardOf, { nodeId })) return { nodeId, edge: null };
+    throw fail('unavailable', { message: outOfReach, cause: error });
   }
   if (edge.capabilities.includes('trace')) return { nodeId, edge };
-  throw notTraced('The edge of this address cannot trace packets; ask without live');
+  throw notTraced(cannotTrace);
 }
 
 function notTraced(message: string, cause?: unknown) {
@@ -119,6 +134,8 @@ async function withinTime(tracing: Promise<Traced[]>, ms: number): Promise<Trace
     return await Promise.race([tracing, late]);
   } catch (error) {
     if (!(error instanceof EdgeError)) throw error;
+    if (error.code === 'nothing_filters') throw notTraced(nothingFilters, error);
+    if (error.code === 'not_supported') throw notTraced(cannotTrace, error);
     throw fail('unavailable', {
       message: 'The packets could not be traced; try again shortly',
       cause: error,
