@@ -116,7 +116,7 @@ async function signedIn(house: House, url: string, userId: number): Promise<Wind
   });
   const token = /__Host-innkeeper=([^;]+)/.exec(answer.headers.getSetCookie().join('\n'))?.[1];
   if (token === undefined) throw new Error(`signing in answered ${answer.status}`);
-  return keptOf({ url }, { token, userId, organizationId });
+  return keptOf({ url }, { token, userId, organizationId, scheme: 'light' });
 }
 
 /** Opens a window that has loaded nothing yet, and closes it when the work is done. */

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildTool } from '../cli/build.ts';
 import { allRoutes } from '../src/api.ts';
-import { openDashboard } from '../src/dashboard.ts';
+import { buildDashboard } from '../src/dashboard.ts';
 import { hostPackages } from '../src/drivers/hypervisor/index.ts';
 import { runProgram } from '../src/platform/host/program.ts';
 import { listRoutes, requestFields } from '../src/platform/http/index.ts';
@@ -63,7 +63,7 @@ async function copyProduct(): Promise<void> {
 
 /** Built: a package has neither its sources nor what builds it. */
 async function copyDashboard(): Promise<void> {
-  await openDashboard(requestFields(listRoutes(allRoutes)), (detail) => console.error(detail));
+  await buildDashboard(requestFields(listRoutes(allRoutes)), (detail) => console.error(detail));
   await fs.cp(path.join(root, 'dist/dashboard'), path.join(stage, home, 'dist/dashboard'), {
     recursive: true,
   });

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { openPainter } from './painter.ts';
 import { runProgram } from './platform/host/program.ts';
 import { type RequestFields, readSite, type Site } from './platform/http/index.ts';
+import type { ProcessLog } from './platform/index.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const place = path.join(root, 'dist/dashboard');
 /** Names what the built files were made of. */
 const stampFile = '.made-of';
+/** What paints pages in the server. */
+const painterFile = '.painter/paint.mjs';
 /** What the built files are made of; the types of the client leave nothing in them. */
 const sources = [
   ...['web', 'client', 'package-lock.json'],
@@ -19,18 +23,27 @@ const sources = [
 type AllFields = ReadonlyMap<string, RequestFields>;
 const fieldsPlace = path.join(root, 'client/generated/fields');
 
+/** The dashboard, as it is served: built where it has to be, see {@link buildDashboard}. */
+export async function openDashboard(
+  fields: AllFields,
+  log: ProcessLog,
+  say: (detail: string) => void,
+): Promise<Site> {
+  await buildDashboard(fields, say);
+  const [site, paint] = await Promise.all([readSite(place), openPainter(path.join(place, painterFile), log)]);
+  return { ...site, paint };
+}
+
 /**
  * The dashboard, built into files. Built here when there are sources that differ from what was built: after a
  * checkout, an update, a change. A package brings it built, without sources.
  */
-export async function openDashboard(fields: AllFields, say: (detail: string) => void): Promise<Site> {
+export async function buildDashboard(fields: AllFields, say: (detail: string) => void): Promise<void> {
   const wanted = await fingerprint(fields);
-  if (wanted !== null && wanted !== (await builtOf())) {
-    say('building the dashboard');
-    await writeFields(fields);
-    await build(wanted);
-  }
-  return readSite(place);
+  if (wanted === null || wanted === (await builtOf())) return;
+  say('building the dashboard');
+  await writeFields(fields);
+  await build(wanted);
 }
 
 /** Null where there are no sources. */
@@ -92,10 +105,15 @@ async function build(wanted: string): Promise<void> {
   const fresh = await mkdtemp(`${place}-`);
   const old = `${fresh}-before`;
   try {
-    await runProgram([process.execPath, vite, 'build', 'web', '--outDir', fresh, '--logLevel', 'warn'], {
-      cwd: root,
-      timeoutMs: 300_000,
-    });
+    const painter = path.join(fresh, path.dirname(painterFile));
+    for (const target of [
+      ['--outDir', fresh],
+      ['--ssr', 'src/paint.tsx', '--outDir', painter],
+    ])
+      await runProgram([process.execPath, vite, 'build', 'web', ...target, '--logLevel', 'warn'], {
+        cwd: root,
+        timeoutMs: 300_000,
+      });
     await writeFile(path.join(fresh, stampFile), wanted);
     if ((await builtOf()) === wanted) return; // Somebody else was quicker, and may be reading it.
     // Moved away at once: one that is taken away bit by bit is in the way of whoever does the same.

@@ -159,7 +159,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   if (config.role !== 'worker') {
     progress.stage('API');
     const site = config.dashboard
-      ? await openDashboard(requestFields(listRoutes(allRoutes)), progress.say)
+      ? await openDashboard(requestFields(listRoutes(allRoutes)), log, progress.say)
       : undefined;
     // Before anything works: it takes this process a second or two, in which nobody would be answered.
     api = await makeApi(ctx, registry, drivers, () => isReady, site);

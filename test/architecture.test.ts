@@ -44,6 +44,8 @@ const roots = [
   'heardByStaff.ts',
   'introduction.ts',
   'node.ts',
+  'painter.ts',
+  'painterThread.ts',
   'dashboard.ts',
   'database.ts',
   'backup',

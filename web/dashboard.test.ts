@@ -6,7 +6,7 @@ import { newInvoice } from '../test/invoices.ts';
 import { orderVps, runningVps } from '../test/orders.ts';
 import { newCustomer } from '../test/people.ts';
 import { sql } from '../test/sql.ts';
-import { type Bed, linkIn, openBed, signIn, signInAs } from './testbed.ts';
+import { type Bed, forgetShown, linkIn, openBed, signIn, signInAs } from './testbed.ts';
 
 const hostile = '<img src=x onerror="document.title=1"> "</script><script>document.title=2</script>';
 
@@ -192,6 +192,7 @@ describe('a customer', () => {
       page.on('request', (request) => {
         if (request.url().includes('/services?limit')) asked.push(request.url());
       });
+      await forgetShown(page);
       const read = page.waitForResponse(/services\?limit=50/);
       await page.goto('/services', { waitUntil: 'commit' });
       // Its answer begins once it was read.
@@ -233,6 +234,7 @@ describe('a customer', () => {
       if (!/start/.test(route.request().url())) await ordered;
       await route.continue();
     });
+    await forgetShown(second);
     const asked = second.waitForResponse(/services\?limit=50/);
     await second.goto('/services', { waitUntil: 'commit' });
     await asked;

@@ -8,7 +8,7 @@ import { newCustomer, newMember, signedIn, staffHere } from '../test/people.ts';
 import { sql } from '../test/sql.ts';
 import { allRules, broken, layoutAt, looksEnlarged, rulesOfColour } from './faults.ts';
 import { inhabit, samplesOf } from './inhabited.ts';
-import { type Bed, keptOf, openBed, type Visitor } from './testbed.ts';
+import { type Bed, forgetShown, keptOf, openBed, type Visitor } from './testbed.ts';
 
 const widths = [1440, 768, 320] as const;
 const languages = ['en', 'de'] as const;
@@ -214,6 +214,8 @@ async function faultsAt(visitor: Visitor, where: string, { state, language }: Lo
     );
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.emulateMedia({ colorScheme: 'light' });
+  // What the server paints it has not asked for here; see painted.test.ts.
+  await forgetShown(page);
   await page.goto(where);
   if (state === 'full') {
     await page

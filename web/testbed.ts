@@ -90,6 +90,9 @@ async function closeWindows(browser: Browser): Promise<void> {
   for (const context of browser.contexts()) await context.close();
 }
 
+/** The server paints nothing for this window until its scripts have shown a page again: they ask for all of it. */
+export const forgetShown = (page: Page) => page.context().clearCookies({ name: 'innkeeper-shown' });
+
 /** Signs the demonstration's customer in by typing, as people do. */
 export async function signIn({ product }: Bed, { page }: Visitor, where = '/'): Promise<void> {
   await page.goto(where);
@@ -145,15 +148,33 @@ export async function grantCredit({ staff }: Pick<TestProduct, 'staff'>, email: 
   if (status !== 200) throw new Error(`no credit: ${JSON.stringify(answer)}`);
 }
 
+interface Kept {
+  token: string;
+  userId: number;
+  organizationId?: number;
+  /** Where pages were shown before, and in which colours; the server paints none without. */
+  scheme?: 'light' | 'dark';
+}
+
 /** What the browser of somebody who is signed in keeps, for a window that opens as theirs. */
 export function keptOf(
   { url }: Pick<Bed, 'url'>,
-  { token, userId, organizationId }: { token: string; userId: number; organizationId?: number },
+  { token, userId, organizationId, scheme }: Kept,
 ): NonNullable<BrowserContextOptions['storageState']> {
   const { hostname: domain, origin } = new URL(url);
   const cookie = { name: '__Host-innkeeper', value: token, domain, path: '/', expires: -1 };
   return {
-    cookies: [{ ...cookie, httpOnly: true, secure: true, sameSite: 'Lax' }],
+    cookies: [
+      { ...cookie, httpOnly: true, secure: true, sameSite: 'Lax' },
+      ...(organizationId === undefined || scheme === undefined
+        ? []
+        : [
+            {
+              ...{ ...cookie, name: 'innkeeper-shown', value: `${organizationId}-${scheme}` },
+              ...{ httpOnly: false, secure: false, sameSite: 'Lax' as const },
+            },
+          ]),
+    ],
     origins: [
       {
         origin,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runningVps } from '../test/orders.ts';
 import { newCustomer, newMember } from '../test/people.ts';
-import { type Bed, holdShutdowns, openBed, signIn, signInAs } from './testbed.ts';
+import { type Bed, forgetShown, holdShutdowns, openBed, signIn, signInAs } from './testbed.ts';
 
 let bed: Bed;
 beforeAll(async () => {
@@ -137,6 +137,7 @@ describe('a slow network', () => {
     const visitor = await bed.open();
     const { page, complaints } = visitor;
     await signIn(bed, visitor, '/account');
+    await forgetShown(page);
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Network.enable');
     // What Chromium calls slow 3G: two seconds until anything comes, and then fifty kilobytes a second.

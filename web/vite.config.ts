@@ -1,13 +1,13 @@
 import path from 'node:path';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 /** Asks for what the first page will ask for, before anything else is loaded; see there. */
 const startedBy = 'src/start.ts';
 
 /** What the first script is made of. */
 const isOfStart = (id: string) =>
-  /\/web\/src\/(start|data\/(begun|impersonation|organization|signedIn)|text\/(formats|words))\.ts$|vite\/preload-helper/.test(
+  /\/web\/src\/(start|data\/(begun|impersonation|organization|seen|signedIn)|text\/(formats|words))\.ts$|vite\/preload-helper/.test(
     id,
   );
 
@@ -46,13 +46,33 @@ function startFirst(): Plugin {
           (each) => each.type === 'chunk' && each.moduleIds.some((id) => id.endsWith(startedBy)),
         );
         const src = start === undefined ? `/${startedBy}` : `/${start.fileName}`;
-        return [{ tag: 'script', attrs: { type: 'module', async: true, src }, injectTo: 'head-prepend' }];
+        return [
+          {
+            tag: 'script',
+            attrs: { type: 'module', async: true, src },
+            injectTo: 'head-prepend',
+          },
+        ];
       },
     },
   };
 }
 
-export default defineConfig({
+/** What paints pages in the server, with all that it stands on: a package brings no libraries for it. */
+const painter: UserConfig = {
+  root: import.meta.dirname,
+  plugins: [react()],
+  define: { 'process.env.NODE_ENV': '"production"' },
+  ssr: { noExternal: true },
+  build: {
+    ssr: true,
+    copyPublicDir: false,
+    target: 'node24',
+    rolldownOptions: { output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' } },
+  },
+};
+
+const site: UserConfig = {
   root: import.meta.dirname,
   plugins: [react(), startFirst(), compileFirst()],
   cacheDir: path.join(import.meta.dirname, '../node_modules/.cache/vite'),
@@ -90,4 +110,6 @@ export default defineConfig({
     },
     reportCompressedSize: false,
   },
-});
+};
+
+export default defineConfig(({ isSsrBuild }) => (isSsrBuild ? painter : site));

@@ -6,10 +6,11 @@ import { Proof } from './account/Proof.tsx';
 import { acting } from './data/impersonation.ts';
 import { chooseOrganization, chosenOrganization } from './data/organization.ts';
 import { startOver } from './data/queries/index.ts';
+import { sayShown } from './data/shown.ts';
 import { followAs, followOrganization } from './data/stream.ts';
 import { PaletteButton } from './search/PaletteButton.tsx';
 import { useText } from './text/index.ts';
-import { Refusal, Shell, Skeleton } from './ui/index.ts';
+import { Refusal, Shell, Skeleton, useComputedColorScheme } from './ui/index.ts';
 import { useHouse } from './useHouse.ts';
 
 // Few are in none, and it brings the names of all countries.
@@ -59,6 +60,10 @@ export function House() {
     else followAs(queries, { organization: organizationId, token: as.token }, end.signal);
     return () => end.abort();
   }, [organizationId, queries]);
+  const scheme = useComputedColorScheme('light');
+  useEffect(() => {
+    if (organizationId !== null && acting() === null) sayShown({ organizationId, scheme });
+  }, [organizationId, scheme]);
   // What is about themselves is open to those who are in no organization, as the provider's people often are.
   const isAboutSelf = useRouterState({ select: ({ location }) => location.pathname.startsWith('/account/') });
   if (!signedIn) return null;

@@ -2,12 +2,13 @@
  * The first script, small and with nothing below it: asks for what the page will ask for, while the other scripts are still on
  * their way. Who is signed in, for whom, and what stands on the page would come one after the other, after all scripts.
  */
-import { begin, beginBeside } from './data/begun.ts';
+import { begin, beginBeside, given } from './data/begun.ts';
 import { acting } from './data/impersonation.ts';
 import { chosenOrganization, organizationOf } from './data/organization.ts';
+import { type Painted, painted, seen } from './data/seen.ts';
 import { mayBeSignedIn } from './data/signedIn.ts';
 import { makeFormats } from './text/formats.ts';
-import { loadWords, spokenFirst } from './text/words.ts';
+import { languageOf, loadWords, spokenFirst } from './text/words.ts';
 
 interface Answer<Data> {
   data: Data;
@@ -26,16 +27,47 @@ const openPages = [
   ...['revoke-email-change', 'keep-second-factor', 'ticket-feedback', 'invitation'],
 ];
 
-void loadWords(spokenFirst()).catch(() => undefined);
-// Who acts as a customer does so by a token of this tab, and seldom.
-if (acting() === null) void beginPage().catch(() => undefined);
-// While all of that is on its way there is nothing else to do; what is asked for here leaves only when this script has ended.
-setTimeout(() => makeFormats(spokenFirst()));
+const drawn = painted();
+// What the server has painted says in which language; what the browser keeps would be waited for.
+const language = drawn === null ? spokenFirst() : languageOf(document.documentElement.lang);
+void loadWords(language).catch(() => undefined);
+if (drawn === null) {
+  beginOwn();
+  // While all of that is on its way there is nothing else to do; what is asked for here leaves only when this script has ended.
+  setTimeout(() => makeFormats(language));
+} else
+  void seen().then(() => {
+    if (isOfThisTab(drawn)) return take(drawn);
+    document.documentElement.dataset.painted = 'otherwise';
+    beginOwn();
+  });
+
+function beginOwn(): void {
+  // Who acts as a customer does so by a token of this tab, and seldom.
+  if (acting() === null) void beginPage().catch(() => undefined);
+}
+
+/** What the server has painted is of the organization that was shown last, in any tab, to who may be signed out by now. */
+function isOfThisTab({ organizationId }: Painted): boolean {
+  return acting() === null && mayBeSignedIn() && (chosenOrganization() ?? organizationId) === organizationId;
+}
+
+/** Has what the page was painted of be the answers to what it will ask for. */
+function take({ answers, organizationId }: Painted): void {
+  const shown = shownFirst();
+  // What a window reads first is asked for before it is known for whom.
+  for (const { target, body } of answers)
+    given(target, of(shown.includes(target) ? organizationId : chosenOrganization()), body);
+}
+
+/** For whom, as the client says it of every call. */
+function of(organization: number | null): Record<string, string> {
+  return organization === null ? {} : { 'x-organization-id': String(organization) };
+}
 
 async function beginPage(): Promise<void> {
   const chosen = chosenOrganization();
-  // As the client says it of every call.
-  const headers: Record<string, string> = chosen === null ? {} : { 'x-organization-id': String(chosen) };
+  const headers = of(chosen);
   begin('/api/brand', headers).catch(() => undefined);
   if (!mayBeSignedIn() || openPages.includes(window.location.pathname.slice(1))) return;
   const organization = Promise.all([
@@ -55,8 +87,7 @@ async function beginPage(): Promise<void> {
       );
   const id = await organization;
   if (id === chosen || id === null) return;
-  for (const target of shownFirst())
-    begin(target, { 'x-organization-id': String(id) }).catch(() => undefined);
+  for (const target of shownFirst()) begin(target, of(id)).catch(() => undefined);
 }
 
 /** What the page that is opened shows first. */

@@ -155,7 +155,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   });
   const routes = listRoutes(options.routes);
   const { site } = options;
-  const home = site === undefined ? null : homeServer(site.home);
+  const home = site === undefined ? null : homeServer(app, site);
   serveUnanswered(app, routes, home);
   serveRoutes(app, api, routes);
   const describe = () => describeApi(routes, options.info, options.sends);

@@ -34,6 +34,7 @@ export { createRegistry, type PoolCounts } from './metrics.ts';
 export type { Need, NeedSource } from './needed.ts';
 export { type Described, describeApi } from './openapi.ts';
 export { type ListRequest, pagedList } from './pages.ts';
+export type { Ask, Paint, Painted, Shown } from './painted.ts';
 export type { Permission } from './permission.ts';
 export { platformPersonal } from './personal.ts';
 export { PossibleActions, possibleActions, type ReasonAgainst, reasonAgainstRole } from './possible.ts';

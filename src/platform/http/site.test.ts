@@ -3,6 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeApi } from './api.ts';
+import { sessionCookie } from './credential.ts';
+import type { Paint } from './painted.ts';
 import { readSite } from './site.ts';
 import { type Demo, startDemo } from './testbed.ts';
 
@@ -15,6 +17,8 @@ beforeAll(async () => {
   writeFileSync(path.join(dir, 'index.html'), '<!doctype html><title>Site</title>');
   writeFileSync(path.join(dir, 'assets/app-1a2b.js'), script);
   writeFileSync(path.join(dir, 'logo.png'), picture);
+  mkdirSync(path.join(dir, '.painter'));
+  writeFileSync(path.join(dir, '.painter/paint.mjs'), script);
   demo = await startDemo({ site: await readSite(dir) });
 });
 afterAll(async () => {
@@ -41,7 +45,13 @@ describe('a site', () => {
   });
 
   it('hides nothing of the API, and no file that is missing', async () => {
-    for (const where of ['/api/', '/api/notes', '/assets/gone.js', '/../site.test.ts', '/%2e%2e%2fx.ts']) {
+    for (const where of [
+      '/api/',
+      '/api/notes',
+      '/assets/gone.js',
+      '/../site.test.ts',
+      '/.painter/paint.mjs',
+    ]) {
       const { status, body } = await get(where, asPage);
       expect([where, status, body.code]).toEqual([where, 404, 'route_not_found']);
     }
@@ -83,6 +93,53 @@ describe('a site', () => {
     writeFileSync(path.join(strange, 'run.exe'), '');
     await expect(readSite(strange)).rejects.toThrow('run.exe');
     rmSync(strange, { recursive: true });
+  });
+});
+
+describe('a site that paints', () => {
+  const cookie = `${sessionCookie}=bob; innkeeper-shown=7-dark`;
+  const drawing = { language: 'de', styles: 'p{}', html: '<p nonce="{{nonce}}">$&</p>' };
+  const withPaint = async (paint: Paint, where = '/notes') => {
+    const home = {
+      path: '/',
+      type: 'text/html',
+      read: () => '<html lang="en"><head></head><div id="root"></div>',
+    };
+    const own = await startDemo({ site: { home, files: [], paint } });
+    const headers = { ...asPage, cookie };
+    const answer = await own.call('GET', where, { as: null, organization: null, headers });
+    await closeApi(own.app);
+    return answer;
+  };
+
+  it('has in its page what was drawn, and before it as data what the API answered to this session', async () => {
+    let heard: unknown[] = [];
+    const { text, headers } = await withPaint(async (where, shown, ask) => {
+      const body = await ask('/api/hello', null);
+      heard = [where, shown, await ask('/api/nowhere', null)];
+      return { ...drawing, answers: [{ target: '/api/hello', body: `${body}</script>` }] };
+    });
+    expect(heard).toEqual(['/notes', { organizationId: 7, scheme: 'dark' }, null]);
+    expect(headers.get('cache-control')).toBe('private, no-store');
+    const nonce = /'nonce-([^']+)'/.exec(headers.get('content-security-policy') ?? '')?.[1];
+    expect(text).toContain('<html lang="de" data-mantine-color-scheme="dark">');
+    expect(text).toContain(
+      `<style nonce="${nonce}">p{}</style><div id="root"><div class="painted"><p nonce="${nonce}">$&</p>`,
+    );
+    const [, data = ''] =
+      /<head><script type="application\/json" id="answers">(.*?)<\/script>/.exec(text) ?? [];
+    const { organizationId, answers } = JSON.parse(data);
+    expect([organizationId, answers[0].body]).toEqual([7, expect.stringMatching(/"hello".*<\/script>$/)]);
+  });
+
+  it.each([
+    { name: 'fails', paint: () => Promise.reject(new Error('no paint')) },
+    { name: 'does not end', paint: () => new Promise<never>(() => undefined) },
+    { name: 'has nothing to show', paint: async () => null },
+  ])('sends its page without where that $name', async ({ paint }) => {
+    const { status, text, headers } = await withPaint(paint);
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-cache']);
+    expect(text).toContain('<head></head><div id="root"></div>');
   });
 });
 

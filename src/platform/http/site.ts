@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Paint, paintedFor } from './painted.ts';
 import { headersOf, pagePolicy, type Serve, type WebFile } from './webFiles.ts';
 
 /** An application for the browser that is served beside the API, built into files. */
@@ -9,6 +10,8 @@ export interface Site {
   /** Answers `/`, and every other path outside of `/api` that a browser opens as a page: the script knows them. */
   readonly home: WebFile;
   readonly files: readonly WebFile[];
+  /** Draws a page with what it shows before its scripts are there; nothing is, without. */
+  readonly paint?: Paint | undefined;
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -29,13 +32,20 @@ const types: Readonly<Record<string, string>> = {
 /**
  * The site that was built into a directory: `index.html` is its home, `assets/` holds files that are named after
  * their content and never change. Only what is there at the start is served, as it is then: an update may build another
- * one in its place while this process runs. Files that begin with a dot are not of it; one of an unknown kind is an error.
+ * one in its place while this process runs. Files and folders that begin with a dot are not of it; one of an unknown kind is an error.
  */
 export async function readSite(dir: string): Promise<Site> {
   const found = await readdir(dir, { recursive: true, withFileTypes: true });
   const files = found
-    .filter((each) => each.isFile() && !each.name.startsWith('.'))
-    .map((each) => path.join(each.parentPath, each.name));
+    .filter((each) => each.isFile())
+    .map((each) => path.join(each.parentPath, each.name))
+    .filter(
+      (file) =>
+        !path
+          .relative(dir, file)
+          .split(path.sep)
+          .some((part) => part.startsWith('.')),
+    );
   const home = files.find((file) => path.relative(dir, file) === 'index.html');
   if (home === undefined) throw new Error(`${dir} holds no site: it has no index.html`);
   return {
@@ -46,11 +56,11 @@ export async function readSite(dir: string): Promise<Site> {
 
 /**
  * Answers with the site's home. Its scripts may make styles at run time: those that carry this answer's nonce, which
- * stands wherever the page says `{{nonce}}`.
+ * stands wherever the page says `{{nonce}}`. Whoever is signed in gets the page painted, where it is one that is.
  */
-export function homeServer(home: WebFile): Serve {
+export function homeServer(app: FastifyInstance, { home, paint }: Site): Serve {
   let kept: Promise<string> | null = null;
-  return async (_request, reply) => {
+  return async (request, reply) => {
     kept ??= Promise.resolve(home.read())
       .then(String)
       .catch((error: unknown) => {
@@ -60,7 +70,11 @@ export function homeServer(home: WebFile): Serve {
     const nonce = randomBytes(16).toString('base64');
     const policy = pagePolicy({ img: 'data:', style: `'nonce-${nonce}'` });
     const page = (await kept).replaceAll('{{nonce}}', nonce);
-    return reply.headers(headersOf({ type: home.type, policy })).send(page);
+    const own = paint === undefined ? null : await paintedFor(app, paint, request, { page, nonce });
+    reply.headers(headersOf({ type: home.type, policy }));
+    // What is painted is one person's alone.
+    if (own !== null) reply.header('cache-control', 'private, no-store');
+    return reply.send(own ?? page);
   };
 }
 

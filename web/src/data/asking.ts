@@ -23,6 +23,7 @@ export function useLack(): Lack | null {
       return () => watchers.delete(watch);
     },
     () => lack,
+    () => lack,
   );
 }
 

@@ -21,6 +21,15 @@ const ask = (target: string, headers: Headers, signal?: AbortSignal) =>
     ...(signal && { signal }),
   });
 
+/** What came with the page: the first who asks for it gets this answer. */
+export function given(target: string, headers: Headers, body: string): void {
+  void keep(
+    target,
+    headers,
+    Promise.resolve(new Response(body, { headers: { 'content-type': 'application/json' } })),
+  );
+}
+
 /** Asks for it now; the first who asks for the same gets this answer. */
 export function begin(target: string, headers: Headers = {}): Promise<Response> {
   return keep(target, headers, ask(target, headers));

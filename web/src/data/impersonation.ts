@@ -8,7 +8,7 @@ export interface Acting {
 }
 
 /** Of this tab alone, and forgotten with it: other tabs stay staff's own. */
-let current = read();
+let current: Acting | null | undefined;
 
 function read(): Acting | null {
   const kept = sessionStorage.getItem(remembered);
@@ -17,6 +17,7 @@ function read(): Acting | null {
 
 /** As whom staff acts in this tab; null for themselves. */
 export function acting(): Acting | null {
+  if (current === undefined) current = read();
   return current;
 }
 

@@ -1,12 +1,15 @@
 import { acting } from './impersonation.ts';
 
 const remembered = 'innkeeper.organization';
-let chosen = Number(localStorage.getItem(remembered)) || null;
+/** Undefined until somebody asks: what a browser keeps is read late, since that takes it longer than anything else at first. */
+let chosen: number | null | undefined;
 
 /** The organization whose things are shown; null until the caller's organizations were read. */
 export function chosenOrganization(): number | null {
   const now = acting();
-  return now === null ? chosen : now.impersonation.organization_id;
+  if (now !== null) return now.impersonation.organization_id;
+  if (chosen === undefined) chosen = Number(localStorage.getItem(remembered)) || null;
+  return chosen;
 }
 
 export function chooseOrganization(id: number | null): void {

@@ -25,6 +25,7 @@ export function useLate(): readonly Refused[] {
       return () => watchers.delete(watch);
     },
     () => late,
+    () => late,
   );
 }
 

@@ -25,6 +25,7 @@ export function useIsLive(): boolean {
       return () => watchers.delete(watch);
     },
     () => isLive,
+    () => isLive,
   );
 }
 

@@ -30,14 +30,28 @@ let isForStaff = false;
 
 /** Loads the words of whoever looks, before anything is painted. */
 export async function openTexts(): Promise<void> {
+  await open(spokenFirst());
+  await speak(languageOf(i18next.language));
+}
+
+async function open(language: Language): Promise<void> {
   i18next.on('languageChanged', sayAnew);
   await i18next.init({
     resources: {},
-    lng: spokenFirst(),
+    lng: language,
     fallbackLng: false,
     interpolation: { escapeValue: false },
   });
-  await speak(languageOf(i18next.language));
+}
+
+/** Where one page is drawn after another for different readers: all that is drawn from now on is in this language. */
+export async function speakFor(language: Language): Promise<void> {
+  if (!i18next.isInitialized) await open(language);
+  if (!i18next.hasResourceBundle(language, 'translation')) {
+    const { texts, refusal } = await loadWords(language);
+    i18next.addResourceBundle(language, 'translation', { ...texts, refusal });
+  }
+  await i18next.changeLanguage(language);
 }
 
 /** Whether there are words for something that the API names. */
@@ -138,7 +152,7 @@ function remembering(typed: typeof i18next.t): typeof i18next.t {
 
 /** The words of the language that is spoken. A row of a list asks for them several times: it is no more than a look. */
 export function useText(): Spoken {
-  return useSyncExternalStore(listen, nowSpoken);
+  return useSyncExternalStore(listen, nowSpoken, nowSpoken);
 }
 
 /** The name of the text for a permission: texts have no dots in their names. */

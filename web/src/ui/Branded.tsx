@@ -6,8 +6,14 @@ import { offer } from '../text/index.ts';
 import { nonce } from './nonce.ts';
 import { themeOf, variablesOf } from './theme.ts';
 
+interface BrandedProps {
+  /** Where no browser knows it. */
+  scheme?: 'light' | 'dark';
+  children: ReactNode;
+}
+
 /** Everything below looks as the provider wants it. */
-export function Branded({ children }: { children: ReactNode }) {
+export function Branded({ scheme, children }: BrandedProps) {
   const { isPending } = useQuery(brand);
   const { accent_on_light, accent_on_dark, font, radius, favicon, variables: set, languages } = useBrand();
   const [theme, variables] = useMemo(() => {
@@ -28,6 +34,7 @@ export function Branded({ children }: { children: ReactNode }) {
       theme={theme}
       cssVariablesResolver={variables}
       defaultColorScheme="auto"
+      {...(scheme && { forceColorScheme: scheme })}
       getStyleNonce={() => nonce}
     >
       {children}

@@ -9,7 +9,7 @@ interface Given extends Omit<ComponentPropsWithoutRef<'a'>, 'href'> {
 /** Kinds of pages whose scripts were asked for, for the first link to one. */
 const prepared = new Set<string>();
 /** Where the browser does not say when it has nothing to do, as Safari does not. */
-const whenIdle = window.requestIdleCallback ?? ((then: () => void) => setTimeout(then, 300));
+const whenIdle = globalThis.requestIdleCallback ?? ((then: () => void) => setTimeout(then, 300));
 
 /** As the router would say it, which looks up far more than a row needs. */
 function addressOf(to: string, params: Readonly<Record<string, string>> = {}): string {

@@ -15,7 +15,7 @@ export const services = (filter: ServiceFilter = {}) =>
   );
 
 export const service = (id: number) =>
-  queryOptions({
+  queryOptions<Schema<'Service'>>({
     queryKey: ['services', id],
     queryFn: async ({ signal }) =>
       (await client.get('/dashboard/services/{id}', { path: { id }, signal })).service,

@@ -5,6 +5,7 @@ import { forgetDrafts } from '../drafts.ts';
 import { actAs, acting } from '../impersonation.ts';
 import { chooseOrganization, organizationOf } from '../organization.ts';
 import { forgetLate } from '../refused.ts';
+import { sayShown } from '../shown.ts';
 import { mayBeSignedIn, rememberSignedIn } from '../signedIn.ts';
 
 /** Somebody whose session has ended signs in again, whatever it was that they asked for. */
@@ -108,6 +109,7 @@ export async function endSession(): Promise<void> {
   forgetDrafts(null);
   forgetLate();
   chooseOrganization(null);
+  sayShown(null);
   queryClient.setQueryData(session.queryKey, null);
   forgetRead();
 }

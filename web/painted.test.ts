@@ -1,0 +1,161 @@
+/** Pages that the server paints, so that people read them before their scripts are there. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { orderVps, runningVps } from '../test/orders.ts';
+import { newCustomer, signedIn, staffHere } from '../test/people.ts';
+import { until } from '../test/product.ts';
+import { sql } from '../test/sql.ts';
+import { type Bed, keptOf, openBed, type Visitor } from './testbed.ts';
+
+const hostile = `</script><img src=x onerror="document.title=1"> style="color:red" {{nonce}} $& `;
+const asPage = { accept: 'text/html' };
+
+let bed: Bed;
+let owner: { token: string; userId: number; organizationId: number };
+let serviceId: number;
+beforeAll(async () => {
+  bed = await openBed();
+  const { product } = bed;
+  ({ serviceId } = await runningVps(product, product.customer, { domain: 'read.example.com' }));
+  await product.customer.patch(`/dashboard/services/${serviceId}/note`, { note: hostile });
+  const { customer } = product.demo;
+  const { token } = await signedIn(product, customer);
+  const [{ user_id: userId } = { user_id: 0 }] = await sql<{ user_id: number }>(
+    product,
+    'select user_id from memberships where organization_id = $1 order by joined_at limit 1',
+    customer.organization_id,
+  );
+  owner = { token, userId, organizationId: customer.organization_id };
+  // The first one has it begin.
+  await until(
+    async () => (await fetched(cookiesOf(owner))).text,
+    (text) => text.includes('read.example.com'),
+  );
+});
+afterEach(() => bed.closeWindows());
+afterAll(() => bed?.close());
+
+const cookiesOf = ({ token, organizationId }: { token: string; organizationId: number }, scheme = 'light') =>
+  `__Host-innkeeper=${token}; innkeeper-shown=${organizationId}-${scheme}`;
+
+async function fetched(cookie: string, where = '/services', init: RequestInit = {}) {
+  const answer = await fetch(`${bed.url}${where}`, { ...init, headers: { ...asPage, cookie } });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+async function openPainted(options: Parameters<Bed['open']>[0] = {}): Promise<Visitor> {
+  return bed.open({ storageState: keptOf(bed, { ...owner, scheme: 'light' }), ...options });
+}
+
+/** What draws the page is on its way, until the function that is returned is called. */
+async function holdScripts(page: Page): Promise<() => void> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route(/\/assets\/first.*\.js$/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}
+
+it('is read without any script, with links that lead on, and nothing in it is more than text', async () => {
+  const visitor = await openPainted({ javaScriptEnabled: false });
+  const { page } = visitor;
+  await page.goto('/services');
+  const row = page.getByRole('row').filter({ hasText: 'read.example.com' });
+  await row.getByText('</script><img src=x').waitFor();
+  expect(await row.getByRole('link').getAttribute('href')).toBe(`/services/${serviceId}`);
+  expect(await page.locator('img, #root script').count()).toBe(0);
+  expect(visitor.complaints()).toEqual([]);
+});
+
+it('stands where its scripts draw it again, looks the same, and asks for nothing of it', async () => {
+  const visitor = await openPainted();
+  const { page } = visitor;
+  const release = await holdScripts(page);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto('/services', { waitUntil: 'commit' });
+  await page.getByRole('link', { name: 'read.example.com' }).waitFor();
+  const places = () =>
+    page.evaluate(`[...document.querySelectorAll('h1, nav a, th, td, input, select, main a')].map((one) => {
+      const { x, y, width, height } = one.getBoundingClientRect();
+      const { color, backgroundColor, fontSize, fontWeight } = getComputedStyle(one);
+      return [one.localName, one.textContent, x, y, width, height, color, backgroundColor, fontSize, fontWeight].join(' ');
+    })`);
+  // As soon as its styles are there.
+  await page.evaluate('new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))');
+  expect(await page.locator('.painted').count()).toBe(1);
+  const before = await places();
+  const news = page.waitForRequest('**/api/dashboard/events**');
+  release();
+  await news;
+  expect(await page.locator('.painted').count()).toBe(0);
+  expect(await places()).toEqual(before);
+  expect(asked.filter((each) => each.startsWith('/api/') && !each.endsWith('/events'))).toEqual([]);
+  expect(visitor.complaints()).toEqual([]);
+});
+
+it('loses nothing that somebody types before its scripts are there', async () => {
+  const { page } = await openPainted();
+  const release = await holdScripts(page);
+  await page.goto('/services', { waitUntil: 'commit' });
+  await page.getByRole('searchbox').fill('nothing has this name');
+  release();
+  await page.waitForURL('**/services?search=nothing*');
+  await page.getByText('No service matches').waitFor();
+  expect(await page.getByRole('searchbox').inputValue()).toBe('nothing has this name');
+  expect(await page.evaluate('document.activeElement.type')).toBe('search');
+});
+
+it('shows what happens between its painting and its scripts', async () => {
+  const { page } = await openPainted();
+  const release = await holdScripts(page);
+  await page.goto('/services', { waitUntil: 'commit' });
+  await page.getByRole('link', { name: 'read.example.com' }).waitFor();
+  await orderVps(bed.product, bed.product.customer, { domain: 'meanwhile.example.com' });
+  release();
+  await page.getByRole('link', { name: 'meanwhile.example.com' }).waitFor();
+});
+
+it("is one person's alone, in their language and theme, and no more than the API says to them", async () => {
+  const { text, headers } = await fetched(cookiesOf(owner, 'dark'));
+  expect(headers.get('cache-control')).toBe('private, no-store');
+  expect(text).toContain('<html lang="en" data-mantine-color-scheme="dark">');
+  expect(headers.get('content-security-policy')).not.toContain('unsafe');
+  expect(text.match(/ style="/g)).toBeNull();
+  await sql(bed.product, "update users set language = 'de' where id = $1", owner.userId);
+  expect((await fetched(cookiesOf(owner))).text).toContain('<html lang="de"');
+  await sql(bed.product, "update users set language = 'en' where id = $1", owner.userId);
+  const other = await newCustomer(bed.product);
+  const stranger = { ...other, ...(await signedIn(bed.product, other)) };
+  for (const cookie of [
+    // Of somebody else, of nobody, and of a browser that has shown nothing.
+    cookiesOf({ ...stranger, organizationId: owner.organizationId }),
+    cookiesOf({ ...owner, token: 'gone' }),
+    `innkeeper-shown=${owner.organizationId}-light`,
+    `__Host-innkeeper=${owner.token}`,
+    `__Host-innkeeper=${owner.token}; innkeeper-shown=1 or 1-light`,
+  ]) {
+    const plain = await fetched(cookie);
+    expect([plain.status, plain.headers.get('cache-control')]).toEqual([200, 'no-cache']);
+    expect(plain.text).not.toContain('read.example.com');
+    expect(plain.text).toContain('<div id="root"></div>');
+  }
+  // Where there is more than what is shown at first, and to who wants no page.
+  for (const where of ['/services?status=active', '/', '/billing'])
+    expect((await fetched(cookiesOf(owner), where)).text).not.toContain('read.example.com');
+  expect(
+    (await fetched(cookiesOf(owner), '/services', { method: 'HEAD' })).headers.get('cache-control'),
+  ).toBe('no-cache');
+});
+
+it('is not painted for staff, who may act as somebody in one tab of several', async () => {
+  const staff = await staffHere(bed.product, 'administrator');
+  await sql(
+    bed.product,
+    `insert into memberships (organization_id, user_id, role, joined_at) values ($1, $2, 'owner', now())`,
+    ...[owner.organizationId, staff.userId],
+  );
+  const { text } = await fetched(cookiesOf({ ...staff, organizationId: owner.organizationId }));
+  expect(text).not.toContain('read.example.com');
+});
