@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
-import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
 import { plainTaxId } from './taxId.ts';
 
@@ -104,16 +105,37 @@ describe('a billing profile', () => {
     const [stranger, another] = ['stranger@example.net', 'another@example.net'];
     const mails = async (to: string) =>
       (await sql<{ body: string }>(product, 'select body from mails where recipient = $1', to)).length;
-    const toAndFro = async (who: Person, times: number) => {
+    const makeAndCancel = async (who: Person, times: number) => {
       for (let nth = 0; nth < times; nth += 1) {
         const id = await newInvoice(product, who);
         expect((await who.post(`/dashboard/invoices/${id}/cancel`)).status).toBe(200);
       }
+    };
+    const toAndFro = async (who: Person, times: number) => {
+      await makeAndCancel(who, times);
       await settled(product);
     };
     const person = await newCustomer(product, { creditMinor: 1_000 });
     await person.patch(path, { email: stranger });
-    await toAndFro(person, 12);
+    await toAndFro(person, 9);
+    const last = await newInvoice(product, person);
+    await settled(product);
+    // Two are looked at before one of them is written.
+    const blocker = new pg.Client({ connectionString: product.databaseUrl });
+    await blocker.connect();
+    try {
+      await blocker.query('begin; lock table mails in share row exclusive mode');
+      expect((await person.post(`/dashboard/invoices/${last}/cancel`)).status).toBe(200);
+      await makeAndCancel(person, 2);
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await until(
+        () => sql(product, waiting),
+        (found) => found.length >= 2,
+      );
+    } finally {
+      await blocker.end();
+    }
+    await settled(product);
     expect([await mails(stranger), await mails(person.email)]).toEqual([20, 4]);
     // Neither another address of the same organization, nor the same of another one; nor the account's own for bills.
     await person.patch(path, { email: another });
