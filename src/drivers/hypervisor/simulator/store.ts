@@ -62,7 +62,8 @@ export function storeInFile(file: string): SimulatorStore {
   const { images, machines } = readStore(file);
   const write = () => {
     const text = JSON.stringify({ sources: [...images], machines: [...machines] });
-    writeFileSync(`${file}.partial`, text);
+    // On the disk before it has the name, or a power cut leaves a file with nothing in it, which no start can read.
+    writeFileSync(`${file}.partial`, text, { flush: true });
     renameSync(`${file}.partial`, file);
   };
   return { images, machines, save: oncePerTurn(write) };
