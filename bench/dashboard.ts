@@ -141,6 +141,12 @@ async function openUntil(page: Page, where: string, isThere: string): Promise<nu
   return until(page, `window.shown(window.${isThere})`);
 }
 
+/** The list of services, once the scripts have drawn it anew where the server had painted it: only then it answers to keys. */
+async function openList(page: Page): Promise<void> {
+  await openUntil(page, '/services', 'hasRows');
+  await page.locator('.painted').waitFor({ state: 'detached' });
+}
+
 const patienceMs = 30_000;
 
 /** A number that the page promises; what it shows instead when that does not come. */
@@ -198,7 +204,7 @@ async function cold(windows: Windows, rounds: number): Promise<Figure> {
     unit: 'ratio',
     target: { atMost: 3.5 },
     amounts: inMs(ours, theirs),
-    limit: 'compiling and running the scripts, and drawing fifty rows with code that runs for the first time',
+    limit: 'the first byte of a page that is drawn when it is asked for, and laying it out',
   };
 }
 
@@ -303,7 +309,7 @@ async function live(
 /** From the last key to the machine that is named by what was typed, among so many. */
 async function palette(windows: Windows, { searches, services }: DashboardOptions): Promise<Figure> {
   const took = await inWindow(windows, async (page) => {
-    await openUntil(page, '/services', 'hasRows');
+    await openList(page);
     const all: number[] = [];
     for (let nth = -2; nth < searches; nth += 1) {
       const name = `web${1_000 + (((nth + 2) * 89) % (services - 1_000))}.example.com`;
@@ -366,7 +372,7 @@ async function scrolling(
   const p95 = (took: readonly number[]) =>
     took.toSorted((one, other) => one - other)[Math.ceil(took.length * 0.95) - 1] ?? Number.NaN;
   return inWindow(windows, async (page) => {
-    await openUntil(page, '/services', 'hasRows');
+    await openList(page);
     const began = nowMs();
     const more = page.getByRole('button', { name: 'Show more' });
     await more.click();
