@@ -26,10 +26,25 @@ export interface RulesAsked {
   anew: boolean;
 }
 
-const keep = statement<never, Noted & { edgeId: number; organizationId: number; left: string; now: Date }>(
+const keep = statement<
+  never,
+  {
+    edgeId: number;
+    addresses: string[];
+    organizations: number[];
+    generations: number[];
+    routes: number[];
+    left: string[];
+    errors: (string | null)[];
+    now: Date;
+  }
+>(
   'shield.keepAnnouncedRules',
   `insert into shield_announced_rules (edge_id, address, organization_id, generation, routes, left_out, error, updated_at)
-   values (:edgeId, :address::inet, :organizationId, :generation, :routes, :left::jsonb, :error, :now)
+   select :edgeId, w.address, w.organization_id, w.generation, w.routes, w.left_out::jsonb, w.error, :now::timestamptz
+   from unnest(:addresses::inet[], :organizations::bigint[], :generations::bigint[], :routes::int[], :left::text[], :errors::text[])
+     as w(address, organization_id, generation, routes, left_out, error)
+   order by w.address
    on conflict (edge_id, address) do update set organization_id = excluded.organization_id,
      generation = excluded.generation, routes = excluded.routes, left_out = excluded.left_out, error = excluded.error,
      updated_at = excluded.updated_at
@@ -142,29 +157,39 @@ interface Fitting {
   routes: number;
 }
 
+interface Told extends Fitting {
+  /** Why routers have none of it. */
+  error: string | null;
+}
+
 /** How much room is left. */
 async function announceSome(turn: Turn, rows: readonly AddressRow[], room: number): Promise<number> {
   const { policies } = await readPolicies(turn.ctx, rows);
   const byAddress = new Map(policies.map((policy) => [addressOf(prefixFrom(policy.destination)), policy]));
   let left = room;
   const fitting: Fitting[] = [];
+  const tooMany: Fitting[] = [];
   for (const row of rows) {
     const policy = byAddress.get(row.address);
     if (policy === undefined) continue;
     const found = { row, ...fittingOf(policy, parsePrefix(policy.destination)) };
-    if (found.routes > left) {
-      await note(turn, found, noRoom);
-      continue;
-    }
-    left -= found.routes;
-    fitting.push(found);
+    const fits = found.routes <= left;
+    (fits ? fitting : tooMany).push(found);
+    if (fits) left -= found.routes;
   }
+  // Before others take the room that something older of theirs has.
+  await takeBack(turn.edge, tooMany);
   const isTold = (await replace(turn.edge, fitting)) === null;
+  const told: Told[] = tooMany.map((each) => ({ ...each, error: noRoom }));
   for (const each of fitting) {
     const error = isTold ? null : await replace(turn.edge, [each]);
-    if (error !== null) left += each.routes;
-    await note(turn, each, error);
+    if (error !== null) {
+      left += each.routes;
+      await takeBack(turn.edge, [each]);
+    }
+    told.push({ ...each, error });
   }
+  await note(turn, told);
   return left;
 }
 
@@ -177,23 +202,41 @@ async function replace(edge: BgpEdge, some: readonly Fitting[]): Promise<string 
   }
 }
 
-/** Writes down how it went; where it went wrong, nothing older stays with the routers either. */
+/** Where it went wrong, nothing older stays with the routers either. */
+async function takeBack(edge: BgpEdge, some: readonly Fitting[]): Promise<void> {
+  await edge.remove(
+    some.map(({ row: { generation }, policy: { destination } }) => ({ destination, generation })),
+  );
+}
+
+/** Writes down how it went. */
 async function note(
-  { ctx, row: { id: edgeId }, edge, noted, waiting }: Turn,
-  { row, policy, left, routes: needed }: Fitting,
-  error: string | null,
+  { ctx, row: { id: edgeId }, noted, waiting }: Turn,
+  told: readonly Told[],
 ): Promise<void> {
-  const { address, generation, organization_id: organizationId } = row;
-  if (error === null) waiting.delete(address);
-  else {
-    await edge.remove([{ destination: policy.destination, generation }]);
-    waiting.set(address, waitingFor(waiting.get(address), generation, error === noRoom ? needed : null, ctx));
-  }
-  const now = { address, generation, routes: error === null ? needed : 0, error };
+  const now = told.map(({ row: { address, generation }, routes, error }) => ({
+    ...{ address, generation, error },
+    routes: error === null ? routes : 0,
+  }));
   await ctx.db.run(keep, {
-    ...{ ...now, edgeId, organizationId, left: JSON.stringify(left), now: ctx.clock.now() },
+    ...{ edgeId, now: ctx.clock.now() },
+    addresses: now.map(({ address }) => address),
+    organizations: told.map(({ row }) => row.organization_id),
+    generations: now.map(({ generation }) => generation),
+    routes: now.map(({ routes }) => routes),
+    left: told.map(({ left }) => JSON.stringify(left)),
+    errors: now.map(({ error }) => error),
   });
-  noted.set(address, now);
+  for (const each of now) noted.set(each.address, each);
+  for (const { row, routes, error } of told) {
+    const { address, generation } = row;
+    if (error === null) waiting.delete(address);
+    else
+      waiting.set(
+        address,
+        waitingFor(waiting.get(address), generation, error === noRoom ? routes : null, ctx),
+      );
+  }
 }
 
 function waitingFor(
