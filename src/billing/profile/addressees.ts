@@ -11,7 +11,7 @@ import { profileOf } from './read.ts';
 const elsewhereADay = { known: 1_000, fresh: 20 };
 
 // Mails are written side by side: what one of them counts must not be written by another meanwhile. Let go when it is written.
-const countAlone = statement('billing.countMailsAlone', 'select pg_advisory_xact_lock(741122)');
+const countAlone = statement('billing.countMailsAlone', 'select pg_advisory_xact_lock(741123)');
 
 /**
  * Who is told of an organization's affairs. Bills go to the address of its billing profile; everything else, and bills
