@@ -11,10 +11,11 @@
 export type { HypervisorCapability } from './capabilities.ts';
 export * from './contract.ts';
 export { type HostAnswer, type HostPackage, type HostPackageUse, hostPackages } from './host.ts';
+export type { Log } from './log.ts';
 export * from './management.ts';
 export { type Host, openHypervisor } from './open.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
-export type { BridgeOptions, Log, QemuOptions } from './qemu/options.ts';
+export type { BridgeOptions, QemuOptions } from './qemu/options.ts';
 export { keptFree } from './qemu/space.ts';
 export { type SimulatedHypervisor, type SimulatorOptions, simulatedHypervisor } from './simulator/driver.ts';
 export {

@@ -1,5 +1,5 @@
 import type { ImageDescription } from '../images/recipe.ts';
-import type { Log } from '../qemu/options.ts';
+import type { Log } from '../log.ts';
 
 export interface IncusOptions {
   /** Where the cluster answers, any of which will do: `https://192.0.2.1:8443`. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { MachineEvent, MachineId, PowerState } from '../contract.ts';
+import { tellOfPower } from '../tellOfPower.ts';
 import type { IncusClient } from './client.ts';
 import type { IncusOptions } from './options.ts';
 
@@ -46,14 +47,7 @@ export function powerWatch({ client, log, powers }: Sources): PowerWatch {
     const isNews = power === 'running' || last.get(id) === 'running';
     last.set(id, power);
     if (!isNews) return;
-    log.info({ machine: id, power, cause }, 'A machine changed its power state');
-    for (const listener of listeners) {
-      try {
-        listener({ id, power, cause, at: new Date() });
-      } catch (error) {
-        log.error({ machine: id, error }, 'A listener of machine events failed');
-      }
-    }
+    tellOfPower({ id, power, cause, at: new Date() }, listeners, log);
   }
 
   function hear(text: string): void {

@@ -4,7 +4,8 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import { writeDurably } from '../../../platform/host/durable.ts';
 import { runProgram } from '../../../platform/host/program.ts';
-import { type Kvm, type Log, qemuProgram } from './options.ts';
+import type { Log } from '../log.ts';
+import { type Kvm, qemuProgram } from './options.ts';
 
 /** How guests' instructions run: by the CPU itself (KVM) or translated by QEMU (TCG). */
 export type Acceleration = 'hardware' | 'emulation';

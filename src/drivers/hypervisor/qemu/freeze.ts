@@ -1,10 +1,10 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../log.ts';
 import { withAgent } from './agent.ts';
 import { exists, type MachineFiles } from './files.ts';
 import type { Monitor } from './monitor.ts';
-import type { Log } from './options.ts';
 import { findProcess } from './process.ts';
 
 /** A guest whose agent listens answers at once; nobody waits long for one that does not. */

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { MachineEvent, MachineReport } from '../contract.ts';
+import { tellOfPower } from '../tellOfPower.ts';
 import { exists, type MachineFiles, machineFiles, machineIds } from './files.ts';
 import { type Monitor, monitorMachine } from './monitor.ts';
 import type { QemuOptions } from './options.ts';
@@ -32,14 +33,7 @@ export function trackMachines(options: QemuOptions): Machines {
   const listeners = new Set<(event: MachineEvent) => void>();
 
   function tell(id: string, power: MachineEvent['power'], cause: MachineEvent['cause']): void {
-    log.info({ machine: id, power, cause }, 'A machine changed its power state');
-    for (const listener of listeners) {
-      try {
-        listener({ id, power, cause, at: new Date() });
-      } catch (error) {
-        log.error({ machine: id, error }, 'A listener of machine events failed');
-      }
-    }
+    tellOfPower({ id, power, cause, at: new Date() }, listeners, log);
   }
 
   function follow(files: MachineFiles, pid: number): Monitor {

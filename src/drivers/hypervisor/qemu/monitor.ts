@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MachineEvent } from '../contract.ts';
+import type { Log } from '../log.ts';
 import type { MachineFiles } from './files.ts';
 import { trimLog } from './log.ts';
-import type { Log } from './options.ts';
 import { findProcess } from './process.ts';
 import { connectQmp, forgetHungUp, type Qmp, type QmpEvent } from './qmp.ts';
 import { starvationWatch } from './starved.ts';

@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import { runAsRoot } from '../../../platform/host/program.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
+import type { Log } from '../log.ts';
 import { ensureBridge, ip, isForwarding, links, nft, sysctl, translate } from './bridge.ts';
 import { mostConnections, tableSize } from './calls.ts';
 import { type MachineFiles, type Owner, tapPrefix } from './files.ts';
 import { gateRemoval, gateRules, isWholeGate, tapSysctls } from './gate.ts';
 import { baseRules, guardRules, removalRules, tableName } from './guard.ts';
 import { closeToUnknown, forgetNeighbours, knownAddresses, writeNeighbours } from './neighbours.ts';
-import type { BridgeOptions, Log } from './options.ts';
+import type { BridgeOptions } from './options.ts';
 import { reachRules } from './reach.ts';
 
 /** The host's side of the guests' network. All of it is found by name again, so nothing is remembered here. */

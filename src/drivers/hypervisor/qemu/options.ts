@@ -1,12 +1,6 @@
+import type { Log } from '../log.ts';
 /** The program that runs machines. */
 export const qemuProgram = 'qemu-system-x86_64';
-
-/** Where log lines go: an object with the facts, then a sentence. pino's methods fit. */
-export interface Log {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
 
 export interface QemuOptions {
   /** Folder of this driver's state: `images/` and `machines/<id>/`. */

@@ -1,9 +1,9 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runProgram } from '../../../platform/host/program.ts';
+import type { Log } from '../log.ts';
 import { controlGroups } from './controlGroups.ts';
 import { type Groups, limitsOf } from './limits.ts';
-import type { Log } from './options.ts';
 import { runningSize } from './resize.ts';
 import { systemdScopes } from './systemdScopes.ts';
 

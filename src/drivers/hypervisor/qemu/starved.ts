@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from './options.ts';
+import type { Log } from '../log.ts';
 import type { Qmp, QmpEvent } from './qmp.ts';
 
 const tryAgainMs = 3_000;
