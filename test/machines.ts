@@ -7,6 +7,7 @@ import { runProgram } from '../src/platform/host/program.ts';
 import { type Child, startChild } from './child.ts';
 import { apiClient, type Client, type Response } from './client.ts';
 import { until } from './product.ts';
+import { signalIfThere } from './signal.ts';
 
 /** How long a guest may take to boot under emulation on a busy machine. */
 export const bootMs = 240_000;
@@ -61,7 +62,7 @@ export async function startRealProduct(
     },
     stop: async () => {
       await product.child.end('SIGTERM');
-      for (const pid of machinePids(runDir)) process.kill(pid, 'SIGKILL');
+      for (const pid of machinePids(runDir)) signalIfThere(pid, 'SIGKILL');
       await until(
         async () => machinePids(runDir),
         (pids) => pids.length === 0,

@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runAsRoot, runProgram } from '../src/platform/host/program.ts';
+import { signalIfThere } from './signal.ts';
 
 /**
  * A network of its own for one test run. Bridges, taps, addresses and packet rules that tests make are made
@@ -69,7 +70,7 @@ async function closeNamespace(name: string): Promise<void> {
     ['SIGKILL', 5_000],
   ] as const) {
     const deadline = Date.now() + patienceMs;
-    for (const pid of await processesOf(name)) end(pid, signal);
+    for (const pid of await processesOf(name)) signalIfThere(pid, signal);
     while ((await processesOf(name)).length > 0 && Date.now() < deadline) await sleep(50);
   }
   await runProgram(['ip', 'netns', 'delete', name]).catch(() => undefined); // it may never have come to be
@@ -85,14 +86,6 @@ async function processesOf(name: string): Promise<number[]> {
     if (environment.split('\0').includes(`${runMark}=${name}`)) found.add(pid);
   }
   return [...found].map(Number).filter((pid) => pid !== process.pid);
-}
-
-function end(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }
 
 /** Removes what runs left that were killed before they could: their process is gone, their namespace is not. */

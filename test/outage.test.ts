@@ -14,6 +14,7 @@ import { apiClient, type Client } from './client.ts';
 import { audit } from './crash/audit.ts';
 import { type ProductChild, startProductChild } from './crash/child.ts';
 import { vpsCart } from './orders.ts';
+import { signalIfThere } from './signal.ts';
 import { sql } from './sql.ts';
 
 const databaseProgram = path.join(
@@ -58,20 +59,12 @@ async function startServer(dir: string): Promise<Server> {
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
-    if (existsSync(pidFile)) end(pid());
+    if (existsSync(pidFile)) signalIfThere(pid(), 'SIGKILL');
     await exited;
     while (existsSync(pidFile) && existsSync(`/proc/${pid()}`)) await sleep(10);
   };
   cleanup.push(kill);
   return { url: said.url, pid, kill };
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }
 
 interface Started {

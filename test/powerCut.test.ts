@@ -8,6 +8,7 @@ import { removeDataDir } from './dataDir.ts';
 import { orderVps } from './orders.ts';
 import { type Disk, openDisk } from './powerCut.ts';
 import { until } from './product.ts';
+import { signalIfThere } from './signal.ts';
 
 const isRoot = process.getuid?.() === 0;
 if (!isRoot)
@@ -28,7 +29,7 @@ describe.skipIf(!isRoot)('a host that loses its power', { timeout: 180_000 }, ()
   const end = async () => {
     await child.end('SIGKILL');
     const held = () => processesIn(dir);
-    for (const pid of held()) process.kill(pid, 'SIGKILL');
+    for (const pid of held()) signalIfThere(pid, 'SIGKILL');
     await until(
       async () => held(),
       (pids) => pids.length === 0,

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { prepareDataDir } from '../../src/platform/host/dataDir.ts';
 import { runAsRoot } from '../../src/platform/host/program.ts';
+import { signalIfThere } from '../signal.ts';
 import { sql } from '../sql.ts';
 import type { World } from './world.ts';
 
@@ -95,6 +96,6 @@ async function chainsOf(bridge: string, family: 'bridge' | 'netdev'): Promise<st
 /** Takes away what the world's product would leave running, as it should. */
 export async function endMachines(world: World, bridge: string): Promise<void> {
   const { runDir } = await prepareDataDir(world.dataDir);
-  for (const { pid } of machinesIn(runDir)) process.kill(pid, 'SIGKILL');
+  for (const { pid } of machinesIn(runDir)) signalIfThere(pid, 'SIGKILL');
   for (const link of [...(await tapsOf(bridge)), bridge]) await runAsRoot(['ip', 'link', 'delete', link]);
 }

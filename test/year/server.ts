@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signalIfThere } from '../signal.ts';
 
 const program = path.join(import.meta.dirname, '../../src/platform/database/embedded/embedded.testchild.ts');
 const memory = '/dev/shm';
@@ -40,7 +41,7 @@ export class DatabaseServer {
       child.kill('SIGKILL');
       await exited;
       const pid = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8').split('\n')[0]) : 0;
-      if (pid > 0 && existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');
+      if (pid > 0 && existsSync(`/proc/${pid}`)) signalIfThere(pid, 'SIGKILL');
       while (pid > 0 && existsSync(`/proc/${pid}`)) await sleep(10);
     };
   }

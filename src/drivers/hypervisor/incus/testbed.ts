@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Member, type Members, startMembers } from '../../../../test/incus/members.ts';
+import { signalIfThere } from '../../../../test/signal.ts';
 import { runProgram } from '../../../platform/host/program.ts';
 import type { Hypervisor, MachineSpec } from '../contract.ts';
 import { type TestGuests, testGuests } from '../guests.testbed.ts';
@@ -142,7 +143,7 @@ function bedOf(dir: string, guests: TestGuests, cluster: Members, options: Incus
       const machines = cluster.all.map(({ state }) => join(state, `run/incus/${project}_${id}/qemu.pid`));
       for (const file of machines) {
         const pid = await runProgram(['cat', file]).catch(() => null);
-        if (pid) process.kill(Number(pid.stdout), 'SIGKILL');
+        if (pid) signalIfThere(Number(pid.stdout), 'SIGKILL');
       }
     },
     async leftovers({ id }) {
