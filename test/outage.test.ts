@@ -247,7 +247,7 @@ describe('the database killed under load', { timeout: 240_000 }, () => {
       seen.push({ unreadyMs, servesAgainMs: load.lastSuccessAtMs - backAtMs, readyMs });
     }
     // And as it happens by itself: the server dies, its supervisor starts it again.
-    end(server.pid());
+    signalIfThere(server.pid(), 'SIGKILL');
     await sleep(1_500);
     await becomes(async () => (await statusOf(`${product.url}/readyz`)) === 200, 30_000);
     await load.stop();
