@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 
 /** What a finished program said. */
@@ -112,6 +113,8 @@ export interface RunningProgram {
   /** Fails with a `ProgramError` when it ends badly. */
   ended: Promise<void>;
   kill(): void;
+  /** It no longer keeps our own process from ending; its input then ends too. */
+  letGo(): void;
 }
 
 /**
@@ -140,7 +143,12 @@ export function startProgram(
   });
   ended.catch(() => undefined); // whoever reads it looks when its output has ended
   child.stdin.on('error', () => undefined);
-  return { stdin: child.stdin, stdout: child.stdout, ended, kill: () => void child.kill('SIGKILL') };
+  const letGo = () => {
+    child.unref();
+    // Pipes of programs are sockets, which their types do not say.
+    for (const each of child.stdio) (each as Socket | null)?.unref();
+  };
+  return { stdin: child.stdin, stdout: child.stdout, ended, kill: () => void child.kill('SIGKILL'), letGo };
 }
 
 const isRoot = process.getuid?.() === 0;

@@ -35,7 +35,10 @@ export const countingSets = ['protocol', 'syn', 'fragment', 'reflection'] as con
 /** Elements; a flood of false protocols or of an IPv6 network's addresses does not take the kernel's memory. */
 export const countedAtMost = 131_072;
 
-const families = [4, 6] as const;
+/** Of what stands behind an address there: a protocol, or a port. */
+export const numberBytes = { protocol: 1, syn: 0, fragment: 0, reflection: 2 } as const;
+
+export const families = [4, 6] as const;
 const countedFor = `size ${countedAtMost}; flags dynamic,timeout; timeout 5m; counter;`;
 
 /** How many rules each chain of the base has: one that has others was touched by somebody. */

@@ -176,7 +176,9 @@ export function nftablesEdge({
 
     release: (versions) => inTurn((now) => lead(now, ending('mitigations', versions, now))),
 
-    close: () => sampling.close(),
+    close: async () => {
+      await Promise.all([sampling.close(), kernel.close()]);
+    },
   };
 }
 

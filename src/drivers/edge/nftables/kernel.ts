@@ -1,7 +1,9 @@
 import { runAsRoot } from '../../../platform/host/program.ts';
 import { EdgeError } from '../contract.ts';
+import { openAsker } from './asker.ts';
 import { type TableFamily, table } from './base.ts';
 import { type CountedRule, readCounters } from './counters.ts';
+import { type CountingSet, eachCount, type See } from './elements.ts';
 
 /** What nft tells of a table, a chain or a map; of each only what we look at. */
 export interface Listing {
@@ -43,8 +45,11 @@ export interface Kernel {
   list(asked: readonly Asked[]): Promise<ReadonlyMap<TableFamily, Listing>>;
   /** Counters of these chains' rules, by chain; of large tables and in floods as quickly as of small ones. */
   counters(of: TableFamily, chains: readonly string[]): Promise<Map<string, CountedRule[]>>;
+  /** What a set has counted, element by element. */
+  eachCount(set: CountingSet, see: See): Promise<void>;
   /** Of the element of a map that a key finds; null when there is none. */
   comment(of: TableFamily, map: string, key: string): Promise<string | null>;
+  close(): Promise<void>;
 }
 
 export interface Asked {
@@ -68,6 +73,7 @@ export function kernel(inside: (argv: readonly string[]) => readonly string[]): 
       ...{ env: inEnglish, timeoutMs: 60_000, longestOutput },
       ...(input === undefined ? {} : { input }),
     });
+  const asker = openAsker(inside);
   const refused = (argv: readonly string[]) => (cause: unknown) => {
     throw new EdgeError('edge_refused', `${argv[0]}: ${reasonOf(cause)}`, { cause });
   };
@@ -79,7 +85,9 @@ export function kernel(inside: (argv: readonly string[]) => readonly string[]): 
   };
   return {
     listTable,
-    counters: (of, chains) => readCounters(inside, of, chains),
+    counters: (of, chains) => readCounters(asker, of, chains),
+    eachCount: (set, see) => eachCount(asker, set, see),
+    close: () => asker.close(),
     async load(text) {
       await run(['nft', '-f', '-'], text).catch(refused(['nft']));
     },

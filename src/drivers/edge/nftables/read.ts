@@ -1,6 +1,6 @@
 import type { AddressTraffic, RuleCount, Traffic, TrafficKind } from '../contract.ts';
 import { prefixText } from '../prefix.ts';
-import { countedAtMost, countingSets, type TableFamily } from './base.ts';
+import { countedAtMost, countingSets, families, numberBytes, type TableFamily } from './base.ts';
 import { unmatchedMark } from './compile.ts';
 import type { CountedRule } from './counters.ts';
 import type { Kernel, Listing } from './kernel.ts';
@@ -80,30 +80,26 @@ function sumsOf(writing: string, parts: readonly Part[], listings: readonly Coun
 export async function readTraffic(kernel: Kernel, tables: readonly TableFamily[]): Promise<Traffic> {
   const sets = tables.flatMap((of) =>
     countingSets.flatMap((kind) =>
-      [4, 6].map((family) => ({ of, kind: 'set' as const, name: `${kind}${family}`, counts: kind })),
+      families.map((family) => ({ of, kind, family, name: `${kind}${family}` })),
     ),
   );
-  const listings = await kernel.list(sets);
   const found = new Map<string, AddressTraffic>();
   const full = new Set<TrafficKind>();
-  for (const { of: table, name, counts: kind } of sets) {
-    const elements = listings.get(table)?.sets.get(name) ?? [];
-    if (elements.length >= countedAtMost) full.add(kind);
-    for (const element of elements) {
-      const [address, of] = keyOf(element.key);
+  const readings = sets.map(async ({ kind, ...set }) => {
+    let elements = 0;
+    await kernel.eachCount({ ...set, numberBytes: numberBytes[kind] }, (address, of, packets, bytes) => {
+      elements += 1;
       const key = `${kind} ${address} ${of}`;
-      const before = found.get(key) ?? { address, kind, of, packets: 0, bytes: 0 };
-      before.packets += element.packets;
-      before.bytes += element.bytes;
-      found.set(key, before);
-    }
-  }
+      const before = found.get(key);
+      if (before === undefined) {
+        found.set(key, { address, kind, of, packets, bytes });
+        return;
+      }
+      before.packets += packets;
+      before.bytes += bytes;
+    });
+    if (elements >= countedAtMost) full.add(kind);
+  });
+  await Promise.all(readings);
   return { addresses: [...found.values()], full: [...full] };
-}
-
-/** An address, or one with a number behind it. */
-function keyOf(key: unknown): [string, number | null] {
-  if (typeof key === 'string') return [key, null];
-  const [address, number] = (key as { concat: [string, number] }).concat;
-  return [address, Number(number)];
 }
