@@ -44,6 +44,7 @@ const seconds: Record<string, number> = {
   'web/together.test.ts': 28,
   'test/standby.test.ts': 26,
   'src/tickets/byMail/parseMail.test.ts': 25,
+  'src/platform/database/lead.test.ts': 26,
   'web/tickets.test.ts': 25,
   'cli/ends.test.ts': 24,
   'src/drivers/hypervisor/qemu/starved.machine.test.ts': 24,

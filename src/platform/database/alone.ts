@@ -8,6 +8,10 @@ const connectMs = 5_000;
 export const answerMs = 15_000;
 const endMs = 1_000;
 
+/** A host that lost its power says nothing: the server asks, and ends its session, with all locks, within half a minute. */
+export const endsWithItsHost =
+  'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3';
+
 /**
  * Opens a connection beside the pool, for what lasts as long as it does: a lock, news from other processes. `begin`
  * listens to its events and sends what comes first. When that fails, nothing stays open. A connection that is lost says

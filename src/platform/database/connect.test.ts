@@ -17,6 +17,14 @@ const hold = statement<{ held: string }, { seconds: number }>(
   'connectTest.hold',
   'select pg_sleep(:seconds::float8)::text as held',
 );
+const rename = statement<never, { name: string; to: string }>(
+  'connectTest.rename',
+  'update product_groups set name = :to where name = :name',
+);
+const longestSilence = statement<{ most: string }>(
+  'connectTest.longestSilence',
+  `select current_setting('idle_in_transaction_session_timeout') as most`,
+);
 const divide = statement<{ x: number }, { by: number }>('connectTest.divide', 'select 1 / :by::int as x');
 
 let database: TestDatabase;
@@ -149,4 +157,31 @@ it('who waits too long for a lock is told that something else is under way, and 
   });
   expect(await impatient.run(insert, { name: 'late' })).toBe(1);
   await impatient.close();
+});
+
+it('what a process that hangs has locked in a transaction is free again, and what it goes on with is lost as a whole', async () => {
+  const hangs = connect(database.url, { log: createLog('silent'), poolSize: 1, idleTransactionMs: 500 });
+  await db.run(insert, { name: 'd 1' });
+  const { promise: locked, resolve: hasLocked } = Promise.withResolvers<void>();
+  const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>();
+  const lost = hangs
+    .transaction('test', async (tx) => {
+      await tx.run(rename, { name: 'd 1', to: 'd 2' });
+      hasLocked();
+      await goesOn;
+      await tx.run(insert, { name: 'd 3' });
+    })
+    .catch((error: unknown) => error);
+  await locked;
+  await db.run(rename, { name: 'd 1', to: 'd 4' });
+  goOn();
+  expect(await lost).toMatchObject({ code: 'unavailable', status: 503 });
+  expect(await db.one(count, { name: 'd %' })).toEqual({ count: 1 });
+  expect(await db.one(count, { name: 'd 4' })).toEqual({ count: 1 });
+  expect(await hangs.one(count, { name: 'd 4' })).toEqual({ count: 1 });
+  await hangs.close();
+});
+
+it('is so long without a word in a transaction at most, whatever its server is set to', async () => {
+  expect(await db.one(longestSilence)).toEqual({ most: '1min' });
 });

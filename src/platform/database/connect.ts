@@ -23,11 +23,13 @@ interface ConnectOptions {
   lockTimeoutMs?: number;
   /** How long a statement may take. One that is not even refused by then has lost its connection, and is `unavailable`. */
   statementTimeoutMs?: number;
+  /** How long a transaction may wait for its process, which may hang or have lost its power, with all that it has locked. */
+  idleTransactionMs?: number;
 }
 
 /** Opens the pool. `url` is anything `pg` understands, a unix socket's directory included. */
 export function connect(url: string, options: ConnectOptions): Database {
-  const { statementTimeoutMs = 30_000 } = options;
+  const { lockTimeoutMs = 8_000, statementTimeoutMs = 30_000, idleTransactionMs = 60_000 } = options;
   const pool = new pg.Pool({
     connectionString: url,
     types,
@@ -35,7 +37,7 @@ export function connect(url: string, options: ConnectOptions): Database {
     // Statements that do not wait for each other travel together; see `transaction.ts`.
     pipeline: true,
     connectionTimeoutMillis: waitMs,
-    onConnect: (client) => begin(client, options.lockTimeoutMs ?? 8_000, statementTimeoutMs),
+    onConnect: (client) => begin(client, { lockTimeoutMs, statementTimeoutMs, idleTransactionMs }),
     // Of a network that swallows packets nothing else tells. The connection is thrown away with all that was sent on it.
     query_timeout: statementTimeoutMs + lateMs,
     idleTimeoutMillis: 60_000,
@@ -63,8 +65,11 @@ export function connect(url: string, options: ConnectOptions): Database {
  */
 async function begin(
   client: pg.ClientBase,
-  lockTimeoutMs: number,
-  statementTimeoutMs: number,
+  {
+    lockTimeoutMs,
+    statementTimeoutMs,
+    idleTransactionMs,
+  }: Required<Omit<ConnectOptions, 'log' | 'poolSize'>>,
 ): Promise<void> {
   const settings = {
     // A day begins in UTC wherever the server stands: `now()::date` and `date_trunc` go by it.
@@ -72,6 +77,8 @@ async function begin(
     // Whoever waits longer for what another transaction holds gives the connection back and says so.
     lock_timeout: lockTimeoutMs,
     statement_timeout: statementTimeoutMs,
+    // Without it a host that lost its power in a transaction would hold what it has locked for hours: no server asks sooner by itself.
+    idle_in_transaction_session_timeout: idleTransactionMs,
   };
   const text = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`);
   const query: pg.QueryConfig & { query_timeout: number } = { text: text.join('; '), query_timeout: waitMs };

@@ -18,7 +18,7 @@ function codeOf(error: unknown): string {
 
 /**
  * Turns a failure of the database itself into 503, so that no caller ever sees a half answer as a bug of ours:
- * lost connections (class 08), shutdown and start (57P), too many connections (53300), full disk (53100), a database that
+ * lost connections (class 08), shutdown and start (57P), a process that hung in a transaction (25P03), too many connections (53300), full disk (53100), a database that
  * its operator lets nobody into.
  * A lock that somebody holds for too long is 409. Everything else, constraint violations included, is returned as it is.
  */
@@ -33,6 +33,7 @@ export function asUnavailable(error: unknown): unknown {
     code.startsWith('08') ||
     code.startsWith('57P') ||
     code.startsWith('53') ||
+    code === '25P03' ||
     connectionCodes.has(code) ||
     (error instanceof Error && connectionMessages.test(error.message));
   return isDown ? fail('unavailable', { cause: error, retryAfterS: 2 }) : error;

@@ -1,18 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { causesOf, type Logger } from '../log.ts';
-import { connectAlone, endAlone } from './alone.ts';
+import { connectAlone, endAlone, endsWithItsHost } from './alone.ts';
 
 const againMs = 1_000;
 /** Whoever waits asks now and then: to wait within the server would hold up what is done there with `concurrently`. */
 const askMs = 5_000;
+/** A leader says so often that it lives, as whoever waits does by asking, … */
+const beatMs = 4_000;
+/** … and the server ends the session of one that says nothing for so long. */
+const silentMs = 20_000;
 const leadingClass = 741_120;
 
 /**
  * Has one process of the product at a time do something that goes on and on: whoever holds an advisory lock of this name,
  * over a connection of its own. When the process dies or loses the connection, the database lets go of the lock and another
- * one goes on within five seconds. `work` ends when its signal aborts. While `mayLead` says no, nobody does it; it is asked before each
- * beginning, so also after the database was away. Returns how to stop.
+ * one goes on within five seconds, and twenty later when the process hangs. One that goes on after that does so for a moment beside
+ * its follower, which `work` has to bear; it ends when its signal aborts. While `mayLead` says no, nobody does it; it is asked before
+ * each beginning, so also after the database was away. Returns how to stop.
  */
 export function startLeading(
   url: string,
@@ -26,12 +31,11 @@ export function startLeading(
     const lost = new AbortController();
     const client = await connectAlone(url, name, async (next) => {
       next.on('end', () => lost.abort());
-      // A host that lost its power says nothing: the server asks, and lets go of the lock within half a minute.
-      await next.query(
-        'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3',
-      );
+      // Of a process that hangs its kernel says that all is well.
+      await next.query(`${endsWithItsHost}; set idle_session_timeout = ${silentMs}`);
     });
     const signal = AbortSignal.any([stop.signal, lost.signal]);
+    let beating: NodeJS.Timeout | undefined;
     try {
       for (let asked = 1; !signal.aborted; asked += 1) {
         const isFree = await takeLead(client, name);
@@ -41,8 +45,11 @@ export function startLeading(
         const waitMs = isFree ? againMs : Math.min(askMs, asked * againMs);
         await pause(waitMs, undefined, { signal }).catch(() => undefined);
       }
-      if (!signal.aborted) await work(signal);
+      if (signal.aborted) return;
+      beating = setInterval(() => client.query('select 1').catch(() => lost.abort()), beatMs);
+      await work(signal);
     } finally {
+      clearInterval(beating);
       await endAlone(client);
     }
   };

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { connectAlone, endAlone } from '../database/alone.ts';
+import { connectAlone, endAlone, endsWithItsHost } from '../database/alone.ts';
 import type { Drivers } from '../drivers.ts';
 import { AppError } from '../errors.ts';
 import { channel, namesIn, startAnnouncing } from './announce.ts';
@@ -314,10 +314,7 @@ async function showLife(
   const client = await connectAlone(url, 'worker', async (next) => {
     next.on('end', () => abort.abort(new ClaimLost()));
     next.on('notification', ({ payload }) => onTold(namesIn(payload)));
-    // A host that lost its power says nothing: the server asks, and lets go of the lock within half a minute.
-    await next.query(
-      'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3',
-    );
+    await next.query(endsWithItsHost);
     await next.query(`listen ${channel}`);
     await next.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
     for (const node of nodes) await next.query('select pg_advisory_lock_shared($1, $2)', [servedClass, node]);
