@@ -85,6 +85,7 @@ const seconds: Record<string, number> = {
   'web/order.test.ts': 18,
   'web/products.test.ts': 18,
   'src/billing/documents/taxed.test.ts': 17,
+  'src/painter.test.ts': 11,
   'src/platform/database/connect.test.ts': 17,
   'web/busy.test.ts': 17,
   'web/departments.test.ts': 17,
