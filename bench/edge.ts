@@ -1,17 +1,19 @@
 import { readFileSync } from 'node:fs';
 import type { Edge, Packet, Policy, Rule } from '../src/drivers/edge/index.ts';
 import { nftablesEdge } from '../src/drivers/edge/index.ts';
-import { type EdgeNetwork, edgeNetwork } from '../src/drivers/edge/suite/network.testbed.ts';
+import { frameOf } from '../src/drivers/edge/suite/frames.testbed.ts';
+import { edgeNetwork } from '../src/drivers/edge/suite/network.testbed.ts';
 import { runAsRoot } from '../src/platform/host/program.ts';
 import { countedOf, seenSince } from '../src/shield/watch/seen.ts';
 import { undo } from './house.ts';
 import { cpuMs, familyOf, nowMs, type Spread, spreadOf } from './measure.ts';
+import { dropAt, edgeMac, type PacketPath, packetPath } from './packetPath.ts';
 import type { Figure } from './table.ts';
 
 export interface EdgeOptions {
   rounds: number;
-  /** Of packets, for each layout in each round. */
-  seconds: number;
+  /** Moments for which packets go to each layout in a round. */
+  shots: number;
   /** With ten rules each. */
   destinations: number;
 }
@@ -19,90 +21,37 @@ export interface EdgeOptions {
 const rulesEach = 10;
 /** Packets go to some of the destinations, so that not all of them meet the same chain. */
 const addressed = 32;
+const shotMs = 20;
 const written = 500;
 /** A hundredth of a second is the least that is told of another process. */
 const readingsARound = 20;
 
 /**
- * The packet filter: what rules cost a packet, by CPU time from the sender to the guest, which holds still where throughput does
- * not; what replacing costs, and what they take of the kernel's memory. Each layout stands in a network of its own, and packets
- * go to them by turns. What the sender costs alone, measured where packets are dropped as they come in, counts for none.
+ * The packet filter: what rules cost a packet; what replacing costs, and what they take of the kernel's memory. A packet's cost is
+ * CPU time from the sender to the guest, on one processor. What it costs where packets are dropped as they come in, so the
+ * sender's part, counts for none. Each layout stands in networks of its own; packets go to all of them in turn, a moment each, so that what the
+ * machine does besides falls on all alike.
  */
-export async function measureEdge({ rounds, seconds, destinations }: EdgeOptions): Promise<Figure[]> {
-  const [none, dropped, watched, few, many, neighbours] = await Promise.all(
-    ['none', 'dropped', 'watched', 'few', 'many', 'neighbours'].map(async () => {
-      const network = await edgeNetwork();
-      undo.push(() => network.close());
-      return { network, edge: nftablesEdge({ bridged: false, inside: network.inside }) };
-    }),
-  );
-  if (!none || !dropped || !watched || !few || !many || !neighbours) throw new Error('a network is missing');
+export async function measureEdge(options: EdgeOptions): Promise<Figure[]> {
+  const { rounds, destinations } = options;
   const all = Array.from({ length: destinations }, (_, nth) => addressOf(nth));
-  await runAsRoot(dropped.network.inside(['nft', '-f', '-']), {
-    input: [
-      'add table netdev bench',
-      'add chain netdev bench in { type filter hook ingress device world priority 0; }',
-      'add rule netdev bench in ip daddr 10.0.0.0/9 drop\n',
-    ].join('\n'),
-  });
-  const some = all.slice(0, addressed);
-  await watched.edge.replace(some.map((destination) => policyOf(destination, [])));
-  await few.edge.replace(all.slice(0, 10).map((destination) => policyOf(destination, passedRules())));
-  await neighbours.edge.replace([policyOf(all[0] ?? '', neighbouringRules())]);
+  const layouts = await openLayouts(all);
+  const { many, watched } = layouts;
   const before = kernelKib();
   for (let at = 0; at < all.length; at += written)
     await many.edge.replace(
       all.slice(at, at + written).map((destination) => policyOf(destination, passedRules())),
     );
   const kibPerRule = (kernelKib() - before) / (destinations * rulesEach);
-
-  const layouts = { none, dropped, watched, few, many, neighbours };
-  const ns = await packetCosts(layouts, some, { rounds, seconds, watching: watched.edge });
-  const count = destinations * rulesEach;
-  const share = (name: keyof typeof layouts) => forwardingShare(ns, name);
-  const costs = (name: keyof typeof layouts) => `${Math.round(spreadOf(ns[name] ?? []).median)} ns a packet`;
-  const against = 'the same without rules, by CPU time for a packet, the sender left out';
-  const ratio = (name: string, value: Spread, atLeast: number, amounts: string): Figure => {
-    return {
-      name,
-      against,
-      value,
-      unit: 'ratio',
-      target: { atLeast },
-      amounts,
-      limit: 'the kernel, rule by rule',
-    };
-  };
   return [
-    ratio(
-      `Packets past ${count.toLocaleString('en')} rules of ${destinations.toLocaleString('en')} addresses, ten of them passed`,
-      share('many'),
-      0.7,
-      `${costs('many')}; none ${costs('none')}, the sender ${costs('dropped')}`,
-    ),
-    {
-      ...ratio(
-        'The same, as a share of the speed past 100 rules',
-        shareOf(ns, 'many', 'few'),
-        0.9,
-        costs('few'),
-      ),
-      against: 'ten addresses with ten rules each, the sender left out',
-    },
-    ratio(
-      'Packets past 100 rules of ports and sources on one address',
-      share('neighbours'),
-      0.6,
-      costs('neighbours'),
-    ),
-    ratio('Packets that are only watched, sampled too', share('watched'), 0.88, costs('watched')),
+    ...packetFigures(await packetCosts(layouts, options), destinations),
     {
       name: 'Kernel memory a rule',
       against: 'none',
       value: spreadOf([kibPerRule * 1.024]),
       unit: 'kB',
       target: { atMost: 1.2 },
-      amounts: `${count.toLocaleString('en')} rules, ${destinations.toLocaleString('en')} chains`,
+      amounts: `${(destinations * rulesEach).toLocaleString('en')} rules, ${destinations.toLocaleString('en')} chains`,
       limit: 'a counter and two matches each',
     },
     ...(await replacing(many, all, rounds)),
@@ -110,52 +59,123 @@ export async function measureEdge({ rounds, seconds, destinations }: EdgeOptions
   ];
 }
 
+const names = ['none', 'dropped', 'bare', 'watched', 'few', 'many', 'neighbours'] as const;
+type Name = (typeof names)[number];
+
 interface Layout {
-  network: EdgeNetwork;
+  path: PacketPath;
   edge: Edge;
 }
 
-/** Nanoseconds a packet, each layout once a round. */
-async function packetCosts(
-  layouts: Record<string, Layout>,
-  addresses: readonly string[],
-  { rounds, seconds, watching }: { rounds: number; seconds: number; watching: Edge },
-): Promise<Record<string, number[]>> {
-  const ns: Record<string, number[]> = {};
-  for (let round = 0; round < rounds; round += 1) {
-    const names = Object.keys(layouts);
-    for (const name of round % 2 === 0 ? names : names.toReversed()) {
-      const layout = layouts[name];
-      if (layout === undefined) continue;
-      const to =
-        name === 'few' ? addresses.slice(0, 10) : name === 'neighbours' ? addresses.slice(0, 1) : addresses;
-      if (name === 'watched') await watching.readSamples();
-      const { sent, cpuMs } = await layout.network.flood(to.map(packetTo), seconds);
-      if (name === 'watched') await watching.readSamples();
-      ns[name] = [...(ns[name] ?? []), (cpuMs * 1e6) / sent];
-    }
-  }
-  return ns;
-}
-
-/** The speed of forwarding, beside none: what is left of a packet's cost without the sender's. */
-function forwardingShare(ns: Record<string, number[]>, name: string): Spread {
-  return shareOf(ns, name, 'none');
-}
-
-function shareOf(ns: Record<string, number[]>, name: string, than: string): Spread {
-  const sender = spreadOf(ns.dropped ?? []).median;
-  return spreadOf(
-    (ns[name] ?? []).map((cost, nth) => ((ns[than]?.[nth] ?? Number.NaN) - sender) / (cost - sender)),
+async function openLayouts(all: readonly string[]): Promise<Record<Name, Layout>> {
+  const opened = await Promise.all(
+    names.map(async (name): Promise<[Name, Layout]> => {
+      const path = await packetPath();
+      undo.push(() => path.close());
+      const edge = nftablesEdge({ bridged: false, inside: path.inside });
+      undo.push(() => edge.close());
+      const count = name === 'few' ? 10 : name === 'neighbours' ? 1 : addressed;
+      await path.load(all.slice(0, count).map((each, nth) => frameTo(each, nth + 1)));
+      return [name, { path, edge }];
+    }),
   );
+  const layouts = Object.fromEntries(opened) as Record<Name, Layout>;
+  const some = all.slice(0, addressed);
+  await dropAt(layouts.dropped.path.inside([]), 'in');
+  await runAsRoot(layouts.bare.path.inside(['nft', '-f', '-']), { input: bareText(some) });
+  await layouts.watched.edge.replace(some.map((destination) => policyOf(destination, [])));
+  await layouts.few.edge.replace(all.slice(0, 10).map((destination) => policyOf(destination, passedRules())));
+  await layouts.neighbours.edge.replace([policyOf(all[0] ?? '', neighbouringRules())]);
+  return layouts;
+}
+
+/** Nanoseconds a packet, of each round the middle of what was shot at each. */
+async function packetCosts(
+  layouts: Record<Name, Layout>,
+  { rounds, shots }: EdgeOptions,
+): Promise<Record<Name, number[]>> {
+  await settle(layouts);
+  const costs = new Map<Name, number[]>(names.map((name) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    const ofRound = new Map<Name, number[]>(names.map((name) => [name, []]));
+    for (let nth = 0; nth < shots; nth += 1)
+      for (const name of nth % 2 === 0 ? names : names.toReversed())
+        ofRound.get(name)?.push((await layouts[name].path.shoot(shotMs)).nsEach);
+    for (const [name, ns] of ofRound) costs.get(name)?.push(spreadOf(ns).median);
+  }
+  return Object.fromEntries(costs) as Record<Name, number[]>;
+}
+
+/** Every packet arrives that is not dropped, and samples are as seldom as they are in a flood. */
+async function settle(layouts: Record<Name, Layout>): Promise<void> {
+  for (const name of names) {
+    const { path } = layouts[name];
+    const before = await path.arrived();
+    const { sent } = await path.shoot(shotMs);
+    const arrived = (await path.arrived()) - before;
+    if (name === 'dropped' ? arrived > sent / 100 : arrived < sent)
+      throw new Error(`${name}: of ${sent} packets ${arrived} arrived`);
+  }
+  for (let second = 0; second < 4; second += 1) {
+    await layouts.watched.edge.readSamples();
+    await layouts.watched.path.shoot(1_000);
+  }
+  await layouts.watched.edge.readSamples();
+}
+
+function packetFigures(ns: Record<Name, number[]>, destinations: number): Figure[] {
+  const count = (destinations * rulesEach).toLocaleString('en');
+  const costs = (name: Name) => `${Math.round(spreadOf(ns[name]).median)} ns a packet`;
+  const bare = shareOf(ns, 'bare', 'none').median.toFixed(2);
+  const ratio = (name: string, of: Name, atLeast: number, amounts = costs(of)): Figure => ({
+    ...{ name, against: 'the same without rules, by CPU time for a packet, the sender left out' },
+    ...{ value: shareOf(ns, of, 'none'), unit: 'ratio', target: { atLeast }, amounts },
+    limit: 'the kernel, rule by rule',
+  });
+  return [
+    ratio(
+      `Packets past ${count} rules of ${destinations.toLocaleString('en')} addresses, ten of them passed`,
+      'many',
+      0.7,
+      `${costs('many')}; none ${costs('none')}, the sender ${costs('dropped')}; of the same ten rules written by hand, nothing watched, ${bare}`,
+    ),
+    {
+      ...ratio('The same, as a share of the speed past 100 rules', 'few', 0.9),
+      value: shareOf(ns, 'many', 'few'),
+      against: 'ten addresses with ten rules each, the sender left out',
+    },
+    ratio('Packets past 100 rules of ports and sources on one address', 'neighbours', 0.6),
+    ratio('Packets that are only watched, sampled too', 'watched', 0.88),
+  ];
+}
+
+/** The speed of forwarding beside another's, by round. */
+function shareOf(ns: Record<Name, number[]>, name: Name, than: Name): Spread {
+  const withoutSender = (of: Name, round: number) => (ns[of][round] ?? Number.NaN) - (ns.dropped[round] ?? 0);
+  return spreadOf(ns[name].map((_, round) => withoutSender(than, round) / withoutSender(name, round)));
+}
+
+/** The least that ten rules with counters can cost: a map that leads to them, and nothing besides. */
+function bareText(destinations: readonly string[]): string {
+  const at = 'inet bench';
+  const rules = Array.from(
+    { length: rulesEach },
+    (_, nth) => `ip saddr 198.19.${nth}.0/24 udp sport ${nth + 1} counter drop`,
+  );
+  const lines = [
+    `add table ${at}`,
+    `add chain ${at} rules`,
+    ...rules.map((rule) => `add rule ${at} rules ${rule}`),
+    `add map ${at} policies { type ipv4_addr : verdict; }`,
+    `add element ${at} policies { ${destinations.map((each) => `${each} : goto rules`).join(', ')} }`,
+    `add chain ${at} edge { type filter hook prerouting priority -450; }`,
+    `add rule ${at} edge ip daddr vmap @policies`,
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 /** One address's rules, and a hundred addresses' at once, in calls of nft that do nothing. */
-async function replacing(
-  { edge, network }: Layout,
-  all: readonly string[],
-  rounds: number,
-): Promise<Figure[]> {
+async function replacing({ edge, path }: Layout, all: readonly string[], rounds: number): Promise<Figure[]> {
   const timed = async (work: () => Promise<unknown>) => {
     const began = nowMs();
     await work();
@@ -172,7 +192,7 @@ async function replacing(
     await edge.forget(over.map(({ writing }) => writing));
   };
   for (let round = 0; round < Math.min(rounds, 5); round += 1) {
-    empty.push(await timed(() => runAsRoot(network.inside(['nft', '-f', '-']), { input: '' })));
+    empty.push(await timed(() => runAsRoot(path.inside(['nft', '-f', '-']), { input: '' })));
     one.push(await timed(() => replace(all.slice(round, round + 1))));
     hundred.push(await timed(() => replace(all.slice(200, 300))));
     await forget(all.slice(round, round + 1));
@@ -259,6 +279,10 @@ function kernelKib(): number {
 
 function addressOf(nth: number): string {
   return `10.${1 + (nth >> 8)}.${nth & 255}.1`;
+}
+
+function frameTo(destination: string, mark: number): string {
+  return frameOf(packetTo(destination), { from: '02:00:00:00:00:bb', to: edgeMac }, mark).toString('hex');
 }
 
 function packetTo(destination: string): Packet {

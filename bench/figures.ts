@@ -76,8 +76,8 @@ try {
     await take('edge', () =>
       measureEdge(
         quick
-          ? { rounds: 3, seconds: 0.3, destinations: 1_000 }
-          : { rounds: roundsOr(15), seconds: 0.5, destinations: 10_000 },
+          ? { rounds: 3, shots: 10, destinations: 1_000 }
+          : { rounds: roundsOr(15), shots: 15, destinations: 10_000 },
       ),
     );
     await take('attacks', () => measureAttacks(quick ? { rounds: 1, rules: 15 } : { rounds: 3, rules: 60 }));
