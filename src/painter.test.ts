@@ -44,7 +44,8 @@ async function peopleOf(file: string) {
           : {};
       return JSON.stringify({ data });
     };
-    const painted = paint('/services', { organizationId: 1, scheme: 'light' }, ask).then(
+    const painting = paint('/services', { organizationId: 1, scheme: 'light' }, ask);
+    const painted = Promise.resolve(painting).then(
       (found) => found?.html ?? null,
       () => null,
     );

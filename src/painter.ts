@@ -33,14 +33,16 @@ export async function openPainter(file: string, log: ProcessLog): Promise<Paint 
     () => false,
   );
   if (!isBuilt) return undefined;
-  return async (where, shown, ask) => {
-    if (where !== '/services') return null;
-    const thread = threadFor(file, log);
-    // Before anything is asked for, which the scripts would ask for again.
-    if (thread === null || !hasRoom(thread)) return null;
+  const paintServices = async (thread: Thread, ask: Ask, shown: Shown): Promise<Painted | null> => {
     const read = await readServices(ask, shown);
     const drawing = read && (await draw(thread, read.personId, read.given));
     return drawing && { ...drawing, answers: read.answers };
+  };
+  return (where, shown, ask) => {
+    if (where !== '/services') return null;
+    const thread = threadFor(file, log);
+    // Before anything is asked for, which the scripts would ask for again.
+    return thread === null || !hasRoom(thread) ? null : paintServices(thread, ask, shown);
   };
 }
 

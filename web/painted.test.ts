@@ -95,6 +95,26 @@ it('stands where its scripts draw it again, looks the same, and asks for nothing
   expect(visitor.complaints()).toEqual([]);
 });
 
+it.each((['light', 'dark'] as const).flatMap((scheme) => [320, 1440].map((width) => ({ scheme, width }))))(
+  'is for everybody before any script has run: $scheme, $width pixels',
+  async ({ scheme, width }) => {
+    const visitor = await bed.open({
+      storageState: keptOf(bed, { ...owner, scheme }),
+      colorScheme: scheme,
+      viewport: { width, height: 900 },
+    });
+    const { page } = visitor;
+    await holdScripts(page);
+    await page.goto('/services', { waitUntil: 'commit' });
+    await page.getByRole('link', { name: 'read.example.com' }).waitFor();
+    expect(await visitor.faults()).toEqual([]);
+    const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(background === 'rgb(255, 255, 255)').toBe(scheme === 'light');
+    // It was looked at as it was painted.
+    expect(await page.locator('.painted').count()).toBe(1);
+  },
+);
+
 it('loses nothing that somebody types before its scripts are there', async () => {
   const { page } = await openPainted();
   const release = await holdScripts(page);
@@ -105,6 +125,29 @@ it('loses nothing that somebody types before its scripts are there', async () =>
   await page.getByText('No service matches').waitFor();
   expect(await page.getByRole('searchbox').inputValue()).toBe('nothing has this name');
   expect(await page.evaluate('document.activeElement.type')).toBe('search');
+});
+
+it.each([
+  { what: 'Ctrl K', by: (page: Page) => page.keyboard.press('Control+k'), shows: '[role=combobox]:focus' },
+  {
+    what: 'a click',
+    by: (page: Page) => page.locator('.painted [aria-haspopup=menu]').first().click(),
+    shows: '[role=menu]',
+  },
+])('does once its scripts are there what somebody wanted before by $what', async ({ by, shows }) => {
+  const visitor = await openPainted();
+  const { page } = visitor;
+  const release = await holdScripts(page);
+  await page.goto('/services', { waitUntil: 'commit' });
+  await page.getByRole('link', { name: 'read.example.com' }).waitFor();
+  // All but the first script, which remembers it, run only once the page is on the screen.
+  await page.locator('script[src*="/assets/first"]').waitFor({ state: 'attached' });
+  await by(page);
+  expect(await page.locator(shows).count()).toBe(0);
+  release();
+  await page.locator(shows).waitFor();
+  expect(await page.locator('.painted').count()).toBe(0);
+  expect(visitor.complaints()).toEqual([]);
 });
 
 it('shows what happens between its painting and its scripts', async () => {
@@ -128,10 +171,18 @@ it("is one person's alone, in their language and theme, and no more than the API
   await sql(bed.product, "update users set language = 'en' where id = $1", owner.userId);
   const other = await newCustomer(bed.product);
   const stranger = { ...other, ...(await signedIn(bed.product, other)) };
+  // Of somebody else, and of nobody: it was begun and is never painted.
   for (const cookie of [
-    // Of somebody else, of nobody, and of a browser that has shown nothing.
     cookiesOf({ ...stranger, organizationId: owner.organizationId }),
     cookiesOf({ ...owner, token: 'gone' }),
+  ]) {
+    const blank = await fetched(cookie);
+    expect([blank.status, blank.headers.get('cache-control')]).toEqual([200, 'private, no-store']);
+    expect(blank.text).not.toContain('read.example.com');
+    expect(blank.text).toContain('<div id="root"></div>');
+  }
+  // Of a browser that has shown nothing.
+  for (const cookie of [
     `innkeeper-shown=${owner.organizationId}-light`,
     `__Host-innkeeper=${owner.token}`,
     `__Host-innkeeper=${owner.token}; innkeeper-shown=1 or 1-light`,

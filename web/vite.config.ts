@@ -7,7 +7,7 @@ const startedBy = 'src/start.ts';
 
 /** What the first script is made of. */
 const isOfStart = (id: string) =>
-  /\/web\/src\/(start|data\/(begun|impersonation|organization|seen|signedIn)|text\/(formats|words))\.ts$|vite\/preload-helper/.test(
+  /\/web\/src\/(start|data\/(begun|hands|impersonation|organization|seen|signedIn)|text\/(formats|words))\.ts$|vite\/preload-helper/.test(
     id,
   );
 

@@ -1,12 +1,15 @@
+import { type Done, takeHands } from './data/hands.ts';
+
 const touched = 'a, button, input, select, summary';
 
 /**
  * Remembers what somebody has begun to do in what the server has painted, and returns how they go on in what is drawn in its
- * place: where the focus is, what they have typed.
+ * place: where the focus is, what they have typed, what they have clicked and nothing has answered.
  */
 export function handsIn(place: HTMLElement): () => void {
   const before = [...place.querySelectorAll<HTMLElement>(touched)];
   const focused = before.indexOf(document.activeElement as HTMLElement);
+  const done = takeHands();
   return () => {
     const after = [...place.querySelectorAll<HTMLElement>(touched)];
     for (const [nth, one] of before.entries()) {
@@ -14,7 +17,13 @@ export function handsIn(place: HTMLElement): () => void {
       if (same?.localName === one.localName) goOn(one, same);
     }
     after[focused]?.focus({ preventScroll: true });
+    for (const each of done) doAgain(each, before, after);
   };
+}
+
+function doAgain(each: Done, before: readonly Element[], after: readonly HTMLElement[]): void {
+  if ('pressed' in each) window.dispatchEvent(new KeyboardEvent(each.pressed.type, each.pressed));
+  else after[before.indexOf(each.clicked)]?.click();
 }
 
 function goOn(before: HTMLElement, after: HTMLElement): void {

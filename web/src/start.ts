@@ -3,6 +3,7 @@
  * their way. Who is signed in, for whom, and what stands on the page would come one after the other, after all scripts.
  */
 import { begin, beginBeside, given } from './data/begun.ts';
+import { keepHands } from './data/hands.ts';
 import { acting } from './data/impersonation.ts';
 import { chosenOrganization, organizationOf } from './data/organization.ts';
 import { type Painted, painted, seen } from './data/seen.ts';
@@ -30,17 +31,30 @@ const openPages = [
 const drawn = painted();
 // What the server has painted says in which language; what the browser keeps would be waited for.
 const language = drawn === null ? spokenFirst() : languageOf(document.documentElement.lang);
-void loadWords(language).catch(() => undefined);
 if (drawn === null) {
+  void loadWords(language).catch(() => undefined);
   beginOwn();
   // While all of that is on its way there is nothing else to do; what is asked for here leaves only when this script has ended.
   setTimeout(() => makeFormats(language));
-} else
+} else {
+  keepHands();
   void seen().then(() => {
+    void loadWords(language).catch(() => undefined);
+    runScripts();
     if (isOfThisTab(drawn)) return take(drawn);
     document.documentElement.dataset.painted = 'otherwise';
     beginOwn();
   });
+}
+
+/** Those that wait until what the server has painted is on the screen, in their order. */
+function runScripts(): void {
+  for (const { href } of document.querySelectorAll<HTMLLinkElement>('link[rel=prefetch]')) {
+    const script = document.createElement('script');
+    Object.assign(script, { type: 'module', crossOrigin: 'anonymous', async: false, src: href });
+    document.head.append(script);
+  }
+}
 
 function beginOwn(): void {
   // Who acts as a customer does so by a token of this tab, and seldom.

@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { FastifyInstance } from 'fastify';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Below this a packet is a packet, and compressing costs more than it saves. */
 export const worthItFrom = 1_024;
@@ -40,6 +42,30 @@ export function compressAnswers(app: FastifyInstance): void {
       (error: Error) => done(error),
     );
   });
+}
+
+const flushing = {
+  br: () =>
+    createBrotliCompress({
+      flush: constants.BROTLI_OPERATION_FLUSH,
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4 },
+    }),
+  gzip: () => createGzip({ flush: constants.Z_SYNC_FLUSH, level: 5 }),
+};
+
+/** Sends each part as soon as it is there, compressed when the caller takes it. */
+export function sendInParts(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  parts: AsyncIterable<string>,
+): FastifyReply {
+  reply.header('vary', 'accept-encoding');
+  const coding = preferredOf(headers['accept-encoding'], order);
+  if (coding === null) return reply.send(Readable.from(parts));
+  const packed = flushing[coding]();
+  // Whoever goes away in between misses nothing.
+  pipeline(parts, packed).catch(() => undefined);
+  return reply.header('content-encoding', coding).send(packed);
 }
 
 /** A strong tag stands for bytes, so each coding has its own. */

@@ -4,8 +4,8 @@ import { readCookie, sessionCookie } from './credential.ts';
 /** The body of the API's answer to who asks for a page, by its path below `/`; null where it refuses. */
 export type Ask = (target: string, organizationId: number | null) => Promise<string | null>;
 
-/** Paints the page at a path; null where that is left to its scripts. */
-export type Paint = (where: string, shown: Shown, ask: Ask) => Promise<Painted | null>;
+/** Paints the page at a path; null where it is none of those that are painted, and later where it is left to its scripts. */
+export type Paint = (where: string, shown: Shown, ask: Ask) => Promise<Painted | null> | null;
 
 /** What a browser has shown last, as its scripts say by a cookie. */
 export interface Shown {
@@ -34,28 +34,39 @@ interface Blank {
 }
 
 /**
- * The page as the server paints it for who asks; null where that is left to its scripts. What it shows is asked of the API as
- * the browser would ask for it, with what the browser sent: it has no more than the API says to this session.
+ * The page as the server paints it for who asks, or as it is where that does not come about; null where it is not to be painted.
+ * What it shows is asked of the API as the browser would ask for it, with what the browser sent: it has no more than the API
+ * says to this session.
  */
-export async function paintedFor(
+export function paintedFor(
   app: FastifyInstance,
   paint: Paint,
   request: FastifyRequest,
   blank: Blank,
-): Promise<string | null> {
+): Promise<string> | null {
   const shown = shownIn(request);
   if (request.method !== 'GET' || shown === null || readCookie(request.headers, sessionCookie) === null)
     return null;
+  const painting = paint(request.url, shown, asker(app, request));
+  return painting && inTime(request, painting, blank, shown);
+}
+
+async function inTime(
+  request: FastifyRequest,
+  painting: Promise<Painted | null>,
+  blank: Blank,
+  shown: Shown,
+): Promise<string> {
   const { promise: tooLate, resolve: giveUp } = Promise.withResolvers<null>();
   const timer = setTimeout(giveUp, patienceMs, null);
   // What cannot be painted is no fault of the page: whoever asks finds out by its scripts.
-  const painting = paint(request.url, shown, asker(app, request)).catch((error: unknown) => {
+  const drawn = painting.catch((error: unknown) => {
     request.log.debug({ err: error }, 'a page was not painted');
     return null;
   });
-  const painted = await Promise.race([painting, tooLate]);
+  const painted = await Promise.race([drawn, tooLate]);
   clearTimeout(timer);
-  return painted && withPainted(blank, painted, shown);
+  return painted === null ? blank.page : withPainted(blank, painted, shown);
 }
 
 function shownIn({ headers }: FastifyRequest): Shown | null {
@@ -84,7 +95,13 @@ function asker(app: FastifyInstance, { headers, socket }: FastifyRequest): Ask {
   };
 }
 
-/** The page with what is painted in it, and before all scripts what it was painted of. */
+/** As the page names a script, all but the first. */
+const script = /<script type="module" crossorigin src="([^"]+)"><\/script>/g;
+
+/**
+ * The page with what is painted in it, and before all scripts what it was painted of. The scripts are fetched and not yet read:
+ * that takes all of a small computer, which draws the page meanwhile. The first one has them run, see `web/src/start.ts`.
+ */
 function withPainted(
   { page, nonce }: Blank,
   { language, html, styles, answers }: Painted,
@@ -98,6 +115,7 @@ function withPainted(
   const place = '<div id="root">';
   // Functions, since a text has signs of its own in `replace`.
   return page
+    .replaceAll(script, (_, src) => `<link rel="prefetch" as="script" crossorigin href="${src}">`)
     .replace(/<html lang="\w+"/, () => `<html lang="${language}" data-mantine-color-scheme="${scheme}"`)
     .replace('<head>', () => `<head>${given}`)
     .replace(

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeApi } from './api.ts';
 import { sessionCookie } from './credential.ts';
-import type { Paint } from './painted.ts';
-import { readSite } from './site.ts';
+import type { Paint, Painted } from './painted.ts';
+import { readSite, type Site } from './site.ts';
 import { type Demo, startDemo } from './testbed.ts';
 
 const dir = mkdtempSync(path.join(os.tmpdir(), 'innkeeper-site-'));
@@ -99,13 +99,19 @@ describe('a site', () => {
 describe('a site that paints', () => {
   const cookie = `${sessionCookie}=bob; innkeeper-shown=7-dark`;
   const drawing = { language: 'de', styles: 'p{}', html: '<p nonce="{{nonce}}">$&</p>' };
-  const withPaint = async (paint: Paint, where = '/notes') => {
+  const rest =
+    '<script type="module" crossorigin src="/b.js"></script><link rel="stylesheet" crossorigin href="/c.css">';
+  const siteOf = (paint: Paint): Site => {
     const home = {
       path: '/',
       type: 'text/html',
-      read: () => '<html lang="en"><head></head><div id="root"></div>',
+      read: () =>
+        `<!doctype html>\n<html lang="en"><head><script type="module" async src="/a.js"></script>${rest}</head><div id="root"></div>`,
     };
-    const own = await startDemo({ site: { home, files: [], paint } });
+    return { home, files: [], paint };
+  };
+  const withPaint = async (paint: Paint, where = '/notes') => {
+    const own = await startDemo({ site: siteOf(paint) });
     const headers = { ...asPage, cookie };
     const answer = await own.call('GET', where, { as: null, organization: null, headers });
     await closeApi(own.app);
@@ -130,7 +136,30 @@ describe('a site that paints', () => {
       /<head><script type="application\/json" id="answers">(.*?)<\/script>/.exec(text) ?? [];
     const { organizationId, answers } = JSON.parse(data);
     expect([organizationId, answers[0].body]).toEqual([7, expect.stringMatching(/"hello".*<\/script>$/)]);
+    // Of its scripts only the first one runs; it has the others run when the page is on the screen.
+    expect(text.match(/<script type="module"[^>]*>/g)).toEqual(['<script type="module" async src="/a.js">']);
+    expect(text).toContain('<link rel="prefetch" as="script" crossorigin href="/b.js">');
   });
+
+  it.each(['identity', 'gzip', 'br'])(
+    'is answered at once, with what a browser can begin with, while it is drawn (%s)',
+    async (coding) => {
+      const { promise: drawn, resolve: finish } = Promise.withResolvers<Painted>();
+      const { app, url } = await startDemo({ site: siteOf(() => drawn) });
+      const sent = { ...asPage, cookie, 'accept-encoding': coding };
+      const answer = await fetch(`${url}/notes`, { headers: sent });
+      expect(answer.headers.get('link')).toBe(
+        '</c.css>; rel=preload; as=style; crossorigin, </a.js>; rel=modulepreload',
+      );
+      const text = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+      const first = await text?.read();
+      expect(first?.value).toBe('<!doctype html>\n');
+      finish({ ...drawing, answers: [] });
+      expect((await text?.read())?.value).toMatch(/^<html lang="de".*<p nonce/s);
+      expect(answer.headers.get('content-encoding')).toBe(coding === 'identity' ? null : coding);
+      await closeApi(app);
+    },
+  );
 
   it.each([
     { name: 'fails', paint: () => Promise.reject(new Error('no paint')) },
@@ -138,8 +167,14 @@ describe('a site that paints', () => {
     { name: 'has nothing to show', paint: async () => null },
   ])('sends its page without where that $name', async ({ paint }) => {
     const { status, text, headers } = await withPaint(paint);
-    expect([status, headers.get('cache-control')]).toEqual([200, 'no-cache']);
-    expect(text).toContain('<head></head><div id="root"></div>');
+    expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store']);
+    expect(text).toContain(`${rest}</head><div id="root"></div>`);
+  });
+
+  it('sends a page as it is that is not one of those', async () => {
+    const { status, text, headers } = await withPaint(() => null);
+    expect([status, headers.get('cache-control'), headers.get('link')]).toEqual([200, 'no-cache', null]);
+    expect(text).toContain(`${rest}</head><div id="root"></div>`);
   });
 });
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { sendInParts } from './compress.ts';
 import { type Paint, paintedFor } from './painted.ts';
 import { headersOf, pagePolicy, type Serve, type WebFile } from './webFiles.ts';
 
@@ -70,12 +71,30 @@ export function homeServer(app: FastifyInstance, { home, paint }: Site): Serve {
     const nonce = randomBytes(16).toString('base64');
     const policy = pagePolicy({ img: 'data:', style: `'nonce-${nonce}'` });
     const page = (await kept).replaceAll('{{nonce}}', nonce);
-    const own = paint === undefined ? null : await paintedFor(app, paint, request, { page, nonce });
+    const own = paint === undefined ? null : paintedFor(app, paint, request, { page, nonce });
     reply.headers(headersOf({ type: home.type, policy }));
+    if (own === null) return reply.send(page);
     // What is painted is one person's alone.
-    if (own !== null) reply.header('cache-control', 'private, no-store');
-    return reply.send(own ?? page);
+    reply.header('cache-control', 'private, no-store').header('link', neededFirst(page));
+    return sendInParts(request, reply, inParts(page, own));
   };
+}
+
+/** What a page is drawn by, as it names it: a browser fetches that while the page is painted. */
+function neededFirst(page: string): string[] {
+  const named = (pattern: RegExp, how: string) =>
+    [...page.matchAll(pattern)].map(([, href = '']) => `<${href}>; rel=${how}`);
+  return [
+    ...named(/<link rel="stylesheet" crossorigin href="([^"]+)"/g, 'preload; as=style; crossorigin'),
+    ...named(/<script type="module" async src="([^"]+)"/g, 'modulepreload'),
+  ];
+}
+
+/** What stands before the page itself leaves at once, and the headers with it: a browser begins meanwhile. */
+async function* inParts(page: string, own: Promise<string>): AsyncGenerator<string> {
+  const at = Math.max(0, page.indexOf('<html'));
+  yield page.slice(0, at);
+  yield (await own).slice(at);
 }
 
 async function fileAt(dir: string, file: string): Promise<WebFile> {
