@@ -117,7 +117,17 @@ const texts = {
     ...['total', 'from', 'cycle', 'prefix', 'country', 'was', 'valid_from', 'valid_until', 'role', 'ends_at'],
     ...['due', 'until', 'suspends_on', 'status', 'state', 'scopes', 'rate', 'next_try_on', 'kind', 'into'],
     ...['failing_since', 'expires_at', 'ends_on', 'effective_on', 'due_at', 'command', 'answer_by'],
-    ...['made_at', 'restored_at', 'attack_id', 'started_at', 'ended_at', 'measure', 'because', 'blackholes'],
+    ...[
+      'made_at',
+      'restored_at',
+      'attack_id',
+      'started_at',
+      'ended_at',
+      'measure',
+      'because',
+      'blackholes',
+      'health',
+    ],
     ...['coming_price', 'credit', 'credited', 'outcome', 'priority', 'by', 'error', 'event', 'paid_on'],
   ],
 };

@@ -1,5 +1,7 @@
 /** Staff's pages about running the product in a real browser. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { EdgeError } from '../src/drivers/edge/index.ts';
+import { filterNoter } from '../src/shield/edges/health.ts';
 import { runningVps } from '../test/orders.ts';
 import { newCustomer } from '../test/people.ts';
 import { settled, sql } from '../test/sql.ts';
@@ -134,6 +136,27 @@ it('shows how edges are and what they are told, and has routers told of networks
   await row.waitFor({ state: 'detached' });
   expect(await listed()).toEqual([first]);
   expect(complaints().filter((line) => !/status of 4(00|09|22)/.test(line))).toEqual([]);
+});
+
+it('shows on an open page when an edge fails, and when it does not any more', async () => {
+  const { product } = bed;
+  const [edge = { id: 0, node_id: 0 }] = await sql<{ id: number; node_id: number }>(
+    product,
+    "update shield_edges set served = true, reason = null where kind = 'node' returning id, node_id",
+  );
+  const note = filterNoter(product.ctx, edge.node_id);
+  const { page, complaints } = await bed.openStaff();
+  const streaming = page.waitForResponse('**/api/staff/events**');
+  await page.goto(`/staff/shield-edges/${edge.id}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await streaming;
+  await note(new EdgeError('edge_refused', 'nft went away'), []);
+  await page.getByText('nft went away').waitFor();
+  await note(null, ['syn']);
+  await page.getByText('nft went away').waitFor({ state: 'detached' });
+  await note(null, []);
+  await page.getByText('It answers.').waitFor();
+  expect(complaints()).toEqual([]);
 });
 
 it('says what routers may bear, and refuses what is too much at its field', async () => {

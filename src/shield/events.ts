@@ -40,6 +40,10 @@ interface EdgeChanged extends OfEdge {
   fields: string[];
 }
 
+interface EdgeFailing extends OfEdge {
+  health: string;
+}
+
 interface OfPrefix extends OfEdge {
   network: string;
 }
@@ -187,6 +191,11 @@ export const edgeRemoved = event<OfEdge>(
   'shield.edge.removed',
   'staff took an edge out of the list that nobody speaks to any more',
 );
+export const edgeFailing = event<EdgeFailing>(
+  'shield.edge.failing',
+  'an edge does not do all that it should: it fails (`error`), its routers cannot be told (`peers`), or it counts only a part (`full`)',
+);
+export const edgeWell = event<OfEdge>('shield.edge.well', 'an edge does all that it should');
 export const prefixAdded = event<OfPrefix>(
   'shield.prefix.added',
   'staff lets routers in front be told of a network',

@@ -27,6 +27,15 @@ const settings = (fields: object) =>
     JSON.stringify(fields),
   );
 const edgePath = () => `/staff/shield/edges/${edgeId}`;
+const turns = async () =>
+  (
+    await sql<{ health: string }>(
+      product,
+      `select coalesce(data ->> 'health', 'well') as health from journal
+       where action like 'shield.edge.%' and action <> 'shield.edge.changed' and subject_id = $1 order by id`,
+      edgeId,
+    )
+  ).map(({ health }) => health);
 const readEdge = async () => (await product.staff.get(edgePath())).body.data.edge;
 
 beforeAll(async () => {
@@ -234,6 +243,8 @@ describe('routers', () => {
       (passes) => !passes,
     );
     await until(readEdge, (edge) => edge.health.error === null && edge.health.peers_down_since === null);
+    // Each turn is told once, however often it was looked.
+    expect(await turns()).toEqual(['well', 'peers', 'well', 'error', 'well']);
     // Whoever is started anew finds all as it is to be, and tells nobody anything.
     const before = await routers.table.list();
     product.restart();

@@ -26,7 +26,8 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   job: ['jobs'],
   mail: ['mails'],
   member: ['organizations', 'users'],
-  node: ['nodes'],
+  // Edges stand in nodes, and say whether those are reached.
+  node: ['nodes', 'shield'],
   order: ['orders', 'services'],
   organization: ['organizations'],
   passkey: ['staff'],
