@@ -6,7 +6,11 @@ const ofEveryProcess = {
   'tells other processes of jobs': 1,
   'stands in for workers, and tells of jobs meanwhile': 2,
 };
-const ofApi = { 'hears of the journal, for streams': 1, 'exports of accounts': 2 };
+const ofApi = {
+  'hears of the journal, for streams': 1,
+  'hears of packets that other processes trace': 1,
+  'exports of accounts': 2,
+};
 const ofWorker = {
   'shows that it lives, and hears of jobs': 1,
   'leads periodic jobs': 1,

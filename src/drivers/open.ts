@@ -125,19 +125,19 @@ async function hypervisorOf(world: World): Promise<Hypervisor | null> {
   return world.given?.hypervisor ?? openHypervisor(world);
 }
 
-/** What filters before the machines of this process's node, or of those behind it; a process without a node has none. */
+/** What filters before the machines of this process's node, or of those behind it: of a process without a node, none. */
 async function openEdge(
   { config, given, log }: World,
   { own }: { own: OwnNode | null },
 ): Promise<Opened<'edge'>> {
-  if (own === null) return null;
+  if (own === null) return { driver: notHere, close: async () => undefined };
   const edge = given?.edge ?? (await edgeOf(config, own));
   const isNone = typeof edge === 'string';
   if (isNone) log.warn({ node: own.id, reason: edge }, 'nothing filters at this node');
   else log.info({ node: own.id, edge: edge.kind, capabilities: edge.capabilities }, 'packets are filtered');
   return {
     driver: (nodeId) => {
-      if (nodeId !== own.id) throw new EdgeError('edge_refused', `node ${nodeId} is not run by this process`);
+      if (nodeId !== own.id) return notHere(nodeId);
       if (isNone)
         throw new EdgeError('nothing_filters', `nothing filters at this node: ${edge}`, { permanent: true });
       return edge;
@@ -148,13 +148,17 @@ async function openEdge(
   };
 }
 
+function notHere(nodeId: number): never {
+  throw new EdgeError('edge_refused', `node ${nodeId} is not run by this process`);
+}
+
 /** By the setting GOBGPD; a process without a node speaks to no routers. */
 function openRouters({ config, given }: World, { own }: { own: OwnNode | null }): Opened<'routers'> {
   if (own === null) return null;
   const routers = given?.routers ?? (config.gobgpd === null ? null : bgpRouters({ address: config.gobgpd }));
   return {
     driver: (nodeId) => {
-      if (nodeId !== own.id) throw new EdgeError('edge_refused', `node ${nodeId} is not run by this process`);
+      if (nodeId !== own.id) return notHere(nodeId);
       if (routers === null)
         throw new EdgeError('nothing_filters', 'GOBGPD is not set: this process speaks to no routers', {
           permanent: true,

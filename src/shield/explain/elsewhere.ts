@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EdgeError, type PacketKind, type TraceBounds, type Traced } from '../../drivers/edge/index.ts';
 import {
   enqueue,
@@ -9,6 +8,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { tellTraced, untilTold } from './told.ts';
 
 interface TraceRow {
   kind: PacketKind;
@@ -48,7 +48,6 @@ const dropOld = statement<never, { before: Date }>(
   'delete from shield_traces where created_at < :before',
 );
 
-const askEveryMs = 200;
 const keptMs = 60_000;
 
 /** Has packets traced at a node that another process runs, and waits for what it tells; until `signal` says that nobody does any more. */
@@ -68,15 +67,14 @@ export async function traceElsewhere(
     });
     await enqueue(tx, tracing, { id, nodeId }, { nodeId });
   });
+  const look = async () => {
+    const row = await ctx.db.maybe(traceById, { id });
+    if (row === null) return [];
+    if (row.error !== null) throw new EdgeError(row.error, 'told by the process of the node');
+    return row.traced;
+  };
   try {
-    while (!signal.aborted) {
-      await sleep(askEveryMs);
-      const row = await ctx.db.maybe(traceById, { id });
-      if (row === null) break;
-      if (row.error !== null) throw new EdgeError(row.error, 'told by the process of the node');
-      if (row.traced !== null) return row.traced;
-    }
-    return [];
+    return (await untilTold(ctx, id, look, signal)) ?? [];
   } finally {
     await ctx.db.run(drop, { id });
   }
@@ -96,6 +94,7 @@ export const tracing = job<{ id: number; nodeId: number }>(
       if (!(error instanceof EdgeError)) throw error;
       await ctx.db.run(tell, { id, traced: null, error: error.code });
     }
+    await tellTraced(ctx, id);
   },
   { attempts: 1, failed: async () => 'unwanted' },
 );
