@@ -45,6 +45,7 @@ const seconds: Record<string, number> = {
   'test/standby.test.ts': 26,
   'src/tickets/byMail/parseMail.test.ts': 25,
   'src/platform/database/lead.test.ts': 26,
+  'src/drivers/hypervisor/incus/lines.test.ts': 27,
   'web/tickets.test.ts': 25,
   'cli/ends.test.ts': 24,
   'src/drivers/hypervisor/qemu/starved.machine.test.ts': 24,

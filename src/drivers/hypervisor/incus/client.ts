@@ -177,13 +177,7 @@ function checkedAnswer({ status, type, body }: RawAnswer): Answer {
 }
 
 function parsed(body: Buffer): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString('utf8'));
-  } catch {
-    throw notIncus('no JSON');
-  }
-  return asRecord(value, 'an answer');
+  return asRecord(asJson(body.toString('utf8'), 'an answer'), 'an answer');
 }
 
 function operationState(metadata: unknown): { status: number; error: string; metadata: unknown } {
@@ -194,6 +188,15 @@ function operationState(metadata: unknown): { status: number; error: string; met
     error: short(typeof err === 'string' && err ? err : 'it failed'),
     metadata: told,
   };
+}
+
+/** What a text says that should be JSON, such as a note of ours that somebody has changed there. */
+export function asJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notIncus(`${what} is no JSON`);
+  }
 }
 
 /** A JSON object, or the failure that the cluster does not answer as one. */

@@ -1,10 +1,12 @@
 import { HypervisorError, type NodeCapacity } from '../contract.ts';
 import { asList, asRecord, asText, asTexts, type IncusClient, onMember } from './client.ts';
+import { unreachable } from './failure.ts';
 import type { IncusOptions } from './options.ts';
 
 export interface ClusterFacts {
   /** Fails, in words, where something lacks that machines need: rights, project, pool, bridge. */
   check(): Promise<void>;
+  /** Of the members that answer; the others are told of by `troubles`. Fails where none does. */
   capacity(): Promise<NodeCapacity>;
   troubles(): Promise<string[]>;
 }
@@ -63,7 +65,7 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
 
     async capacity() {
       const path = `/1.0/storage-pools/${encodeURIComponent(pool)}/resources`;
-      const each = await Promise.all(
+      const asked = await Promise.allSettled(
         (await members()).map(async (member) => {
           const query = onMember(member);
           const [host, storage] = await Promise.all([
@@ -73,6 +75,9 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
           return { host: asRecord(host, 'resources'), storage: asRecord(storage, 'resources of the pool') };
         }),
       );
+      const each = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+      const [silent] = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+      if (each.length === 0) throw silent ?? unreachable('the cluster has no members');
       const sum = (of: (one: (typeof each)[number]) => number) => each.reduce((all, one) => all + of(one), 0);
       return {
         cpuCores: sum(({ host }) => total(host.cpu)),

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { createWebSocketStream } from 'ws';
+import { createWebSocketStream, type WebSocket } from 'ws';
 import { HypervisorError, type MachineId } from '../contract.ts';
 import { asRecord, asTexts, type IncusClient } from './client.ts';
 import { calling } from './failure.ts';
@@ -21,10 +21,14 @@ export async function openSerialLine(client: IncusClient, id: MachineId): Promis
   if (data === undefined || control === undefined)
     throw new HypervisorError('host_not_ready', 'the cluster opened no line to the console');
   // The engine waits for both before it passes anything on.
-  const [line, controls] = await Promise.all([
-    client.socket(`${operation}/websocket`, { secret: data }),
-    client.socket(`${operation}/websocket`, { secret: control }),
-  ]);
+  const opening = [data, control].map((secret) => client.socket(`${operation}/websocket`, { secret }));
+  const [line, controls] = await Promise.all(opening as [Promise<WebSocket>, Promise<WebSocket>]).catch(
+    async (error: unknown) => {
+      for (const half of await Promise.allSettled(opening))
+        if (half.status === 'fulfilled') half.value.terminate();
+      throw error;
+    },
+  );
   const stream = createWebSocketStream(line, { allowHalfOpen: false });
   stream.on('error', () => stream.destroy());
   stream.once('close', () => controls.close());

@@ -16,7 +16,7 @@ import { incusClient, onMember } from './client.ts';
 import { clusterFacts } from './cluster.ts';
 import { calling, IncusRefusal, unlessAbsent, unreachable } from './failure.ts';
 import { clusterImages } from './images.ts';
-import { clusterInstances, type Instance, powerOf } from './instances.ts';
+import { clusterInstances, type Instance, surePower } from './instances.ts';
 import {
   bytesOfRoot,
   checkInstanceName,
@@ -115,7 +115,7 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
     if (!there || !profile) throw absent(spec.id);
     const known = notesIn(profile);
     if (!known.isWhole || known.seed === null) throw absent(spec.id);
-    if (powerOf(there) === 'running') {
+    if (surePower(there) === 'running') {
       const devices = { ...profile.devices, eth0: nicOf(options, spec) };
       return instances.writeProfile(spec.id, { ...profile, devices });
     }
@@ -134,7 +134,7 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
 
   async function isRunning(id: MachineId): Promise<boolean> {
     const found = await instances.find(id);
-    return found !== null && powerOf(found) === 'running';
+    return found !== null && surePower(found) === 'running';
   }
 
   async function powerOff(id: MachineId): Promise<void> {
@@ -215,7 +215,9 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
       checkInstanceName(id);
       await oneAtATime(id, async () => {
         const known = await notes(id);
-        if (!known?.identity || known.seed === null || !seeds.isSecret(known.seed)) return;
+        if (!known?.identity || known.seed === null) return;
+        // The call before may have failed after the exchange, with all that it was to take away still there.
+        if (!seeds.isSecret(known.seed)) return seeds.sweep(id, [known.seed]);
         const member = (await instances.find(id))?.member ?? null;
         await replaceSeed(id, known.identity, await seeds.write(id, member, known.identity, null));
       });
@@ -240,17 +242,17 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
     },
 
     async shutdown(id, deadline) {
-      if (powerOf(await mustExist(id)) === 'stopped') return;
+      if (surePower(await mustExist(id)) === 'stopped') return;
       await powers.quietly(id, () => shutDown(id, deadline));
     },
 
     async powerOff(id) {
-      if (powerOf(await mustExist(id)) === 'running') await powerOff(id);
+      if (surePower(await mustExist(id)) === 'running') await powerOff(id);
       else powers.did(id, 'stopped');
     },
 
     async reset(id) {
-      if (powerOf(await mustExist(id)) === 'stopped')
+      if (surePower(await mustExist(id)) === 'stopped')
         throw new HypervisorError('not_running', `${id} is not running`);
       const again = { action: 'restart', force: true };
       const path = `${instancePath(id)}/state`;

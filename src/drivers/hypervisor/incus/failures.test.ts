@@ -193,6 +193,53 @@ describe('what is not ours in a cluster', () => {
   });
 });
 
+it('notes of ours that somebody has cut short are a failure of the host', async () => {
+  const config = { 'user.innkeeper.machine': 'test-1', 'user.innkeeper.identity': '{"hostname":"a' };
+  const paths = {
+    '/1.0/profiles/machine-test-1': { name: 'machine-test-1', config, devices: {} },
+    '/1.0/images': [
+      { fingerprint: 'a', properties: { 'innkeeper.slug': 'tiny', 'innkeeper.description': '{' } },
+    ],
+  };
+  expect(await failureAt(speaking(paths), (at) => at.inspect('test-1'))).toEqual(
+    notNow(/identity is no JSON/),
+  );
+  expect(await failureAt(speaking(paths), (at) => at.createDisk(smallMachine(1)))).toEqual(
+    notNow(/description of an image is no JSON/),
+  );
+});
+
+describe('a cluster of which a member is away', () => {
+  const host = { cpu: { total: 8 }, memory: { total: 16 * 2 ** 30 } };
+  const pool = '/1.0/storage-pools/local/resources';
+  const members = (status: string) =>
+    ['n1', 'n2'].map((server_name) => ({ server_name, status, message: '' }));
+  const atSecond = (request: { url?: string }) => request.url?.includes('target=n2') === true;
+  const away = () => ({ type: 'error', error_code: 503, error: 'no route to host' });
+  const paths = (second: string, answersOne = true) => ({
+    '/1.0': { ...server, environment: { ...server.environment, server_clustered: true } },
+    '/1.0/cluster/members': [members('Online')[0], members(second)[1]],
+    '/1.0/resources': (request: { url?: string }) =>
+      atSecond(request) || !answersOne ? away() : { type: 'sync', metadata: host },
+    [pool]: { space: { total: 100 * 2 ** 30 } },
+  });
+  const capacity = (at: Hypervisor) => at.capacity();
+
+  it.each(['Offline', 'Online'])(
+    'has what the others have, however it is called: %s',
+    { timeout: 20_000 },
+    async (second) => {
+      expect(await failureAt(speaking(paths(second)), capacity)).toMatchObject({
+        ...{ cpuCores: 8, memoryMib: 16_384, diskGib: 100 },
+      });
+    },
+  );
+
+  it('is not one of nothing where none answers', { timeout: 20_000 }, async () => {
+    expect(await failureAt(speaking(paths('Offline', false)), capacity)).toEqual(notNow(/no route to host/));
+  });
+});
+
 describe('a machine whose member is silent', () => {
   const ours = { name: 'test-1', status: 'Error', profiles: ['machine-test-1'], location: 'n2' };
   const profile = { name: 'machine-test-1', config: { 'user.innkeeper.machine': 'test-1' }, devices: {} };
@@ -209,6 +256,30 @@ describe('a machine whose member is silent', () => {
     driver = driverOf(keys, [(await cluster(speaking(paths))).url]);
     expect(await driver.list()).toEqual([unknown]);
     expect(await driver.inspect('test-1')).toEqual(unknown);
+  });
+
+  it('is never taken for one that was stopped', { timeout: 20_000 }, async () => {
+    const nothingMore = { type: 'sync', metadata: { ...ours, state: null } };
+    const refuses = () => ({ type: 'error', error_code: 400, error: 'The instance is not running' });
+    const own = { 'user.innkeeper.whole': 'yes', 'user.innkeeper.seed': 'test-1.seed.a' };
+    const there = {
+      ...paths,
+      ...{
+        '/1.0/operations': {},
+        '/1.0/images': [{ properties: { 'innkeeper.slug': 'tiny' }, fingerprint: 'a' }],
+      },
+      '/1.0/profiles/machine-test-1': { ...profile, config: { ...profile.config, ...own } },
+      '/1.0/instances/test-1': () => nothingMore,
+      'PUT /1.0/instances/test-1/state': refuses,
+    };
+    driver = driverOf(keys, [(await cluster(speaking(there))).url]);
+    const unsure = notNow(/its member does not answer/);
+    await expect(driver.powerOff('test-1')).rejects.toEqual(unsure);
+    await expect(driver.shutdown('test-1', aSecond())).rejects.toEqual(unsure);
+    await expect(driver.restoreSnapshot('test-1', 'one')).rejects.toEqual(unsure);
+    await expect(driver.rebuildDisk(smallMachine(1))).rejects.toEqual(unsure);
+    await expect(driver.resize(smallMachine(1))).rejects.toEqual(unsure);
+    await expect(driver.start(smallMachine(1))).rejects.toEqual(unsure);
   });
 
   it('is told apart from one that hangs', async () => {
@@ -279,6 +350,8 @@ describe('an operation', () => {
     expect(await failureAt(speaking(around(wait)), off)).toEqual(notNow(/The disk is on fire/));
   });
 });
+
+const aSecond = () => ({ timeoutMs: 1_000, signal: AbortSignal.timeout(1_000) });
 
 function json(text: string): Answering {
   return (_, response) => response.setHeader('content-type', 'application/json').end(text);

@@ -8,7 +8,7 @@ import { tarArchive } from '../formats/tar.ts';
 import { checkImageSlug, checkSameImage, contentsOf, type Source } from '../imageSource.ts';
 import type { ImageDescription } from '../images/recipe.ts';
 import { imageStore } from '../images/store.ts';
-import { asList, asText, asTexts, type IncusClient } from './client.ts';
+import { asJson, asList, asText, asTexts, type IncusClient } from './client.ts';
 import { calling, IncusRefusal } from './failure.ts';
 import type { IncusOptions } from './options.ts';
 
@@ -39,8 +39,11 @@ export function clusterImages(options: IncusOptions, client: IncusClient): Clust
     for (const image of images) {
       const properties = asTexts(image.properties, 'properties of an image');
       if (properties[own.slug] !== slug) continue;
-      const description: ImageDescription = JSON.parse(properties[own.description] ?? '{}');
-      return { ...description, fingerprint: asText(image.fingerprint, 'a fingerprint') };
+      const description = asJson(properties[own.description] ?? '{}', 'the description of an image');
+      return {
+        ...(description as ImageDescription),
+        fingerprint: asText(image.fingerprint, 'a fingerprint'),
+      };
     }
     return null;
   }

@@ -1,6 +1,6 @@
 import { HypervisorError, type MachineId, type MachineReport, type PowerState } from '../contract.ts';
 import { asList, asRecord, asText, type IncusClient } from './client.ts';
-import { calling, IncusRefusal } from './failure.ts';
+import { calling, IncusRefusal, unreachable } from './failure.ts';
 import { instancePath, machineOf, type Profile, profileFrom, profileName } from './machine.ts';
 
 /** An instance of ours as the engine tells of it. */
@@ -101,6 +101,13 @@ export function clusterInstances(client: IncusClient): Instances {
 export function powerOf({ status, isSilent }: Instance): PowerState {
   if (isSilent) return 'unknown';
   return status === 'Stopped' ? 'stopped' : 'running';
+}
+
+/** The same where something is decided by it, or told as done: `host_not_ready` while nobody can say. */
+export function surePower(instance: Instance): 'running' | 'stopped' {
+  const power = powerOf(instance);
+  if (power === 'running' || power === 'stopped') return power;
+  throw unreachable(`how ${instance.id} is cannot be learnt: its member does not answer`);
 }
 
 function isOurs({ profiles }: Record<string, unknown>, id: MachineId): boolean {

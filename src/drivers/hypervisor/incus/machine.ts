@@ -2,7 +2,7 @@ import { HypervisorError, type MachineId, type MachineSpec, type NicAddress } fr
 import type { ImageDescription } from '../images/recipe.ts';
 import type { PublicIdentity } from '../qemu/seed.ts';
 import { checkMachineId } from '../spec.ts';
-import { asRecord, asTexts } from './client.ts';
+import { asJson, asRecord, asTexts } from './client.ts';
 import type { IncusOptions } from './options.ts';
 
 /**
@@ -75,7 +75,8 @@ export function notesIn({ config }: Profile): Notes {
   return {
     image: config[own.image] ?? '',
     isWhole: config[own.whole] === 'yes',
-    identity: identity === undefined ? null : JSON.parse(identity),
+    identity:
+      identity === undefined ? null : (asJson(identity, 'a machine’s identity') as PublicIdentity | null),
     seed: config[own.seed] ?? null,
   };
 }

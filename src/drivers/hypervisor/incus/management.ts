@@ -5,7 +5,7 @@ import { withAddresses } from '../qemu/publicIdentity.ts';
 import { sharedLines } from '../sharedLines.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
 import { openSerialLine } from './console.ts';
-import { type Instance, powerOf } from './instances.ts';
+import { type Instance, surePower } from './instances.ts';
 import { bytesOfRoot, checkInstanceName, notesIn, profileOf } from './machine.ts';
 import type { Parts } from './parts.ts';
 import { rebuildDisk } from './rebuild.ts';
@@ -33,7 +33,7 @@ export function incusManagement(parts: Parts): MachineManagement & OwnManagement
   }
 
   async function resize(spec: MachineSpec): Promise<void> {
-    if (powerOf(await mustExist(spec.id)) === 'running')
+    if (surePower(await mustExist(spec.id)) === 'running')
       throw new HypervisorError('not_stopped', `${spec.id} must be stopped for this`, { permanent: true });
     const profile = await instances.profile(spec.id);
     if (profile === null) return;
@@ -51,7 +51,7 @@ export function incusManagement(parts: Parts): MachineManagement & OwnManagement
     if (known === null || seed === null) return;
     const secrets = await seeds.secrets(seed);
     await parts.replaceSeed(spec.id, known, await seeds.write(spec.id, machine.member, known, secrets));
-    if (powerOf(machine) === 'running') must('guest_agent');
+    if (surePower(machine) === 'running') must('guest_agent');
   }
 
   /** Every endpoint is asked, since each member counts its own machines alone; one that is silent has none to tell of. */
@@ -78,7 +78,7 @@ export function incusManagement(parts: Parts): MachineManagement & OwnManagement
     },
     async openConsole(id, kind) {
       must(kind);
-      if (powerOf(await mustExist(id)) === 'stopped')
+      if (surePower(await mustExist(id)) === 'stopped')
         throw new HypervisorError('not_running', `${id} is not running`);
       return lines.attach(id, () => openSerialLine(client, id));
     },

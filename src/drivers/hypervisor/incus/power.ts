@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import type { MachineEvent, MachineId, PowerState } from '../contract.ts';
 import { tellOfPower } from '../tellOfPower.ts';
 import type { IncusClient } from './client.ts';
+import { unreachable } from './failure.ts';
 import type { IncusOptions } from './options.ts';
 
 /** Who hears of machines' power, by what the engine tells and by what we did ourselves, each change once. */
@@ -24,6 +25,8 @@ interface Sources {
 }
 
 const againMs = 1_000;
+/** A host that lost its power says so to nobody: it is asked whether it is there. */
+const askMs = 10_000;
 const brokeOff = 'innkeeper-broke-off';
 const actions: Record<string, MachineEvent['power']> = {
   'instance-started': 'running',
@@ -39,6 +42,7 @@ export function powerWatch({ client, log, powers }: Sources): PowerWatch {
   const quiet = new Set<MachineId>();
   const brokenOff = new Set<MachineId>();
   let socket: WebSocket | null = null;
+  let listening: Promise<void> | null = null;
   let isClosed = false;
 
   function tell(id: MachineId, power: MachineEvent['power'], cause: MachineEvent['cause']): void {
@@ -62,14 +66,23 @@ export function powerWatch({ client, log, powers }: Sources): PowerWatch {
     else tell(event.id, power, isLost ? 'lost' : 'guest');
   }
 
+  /** One line at a time, which counts once it is known besides how all machines are. */
   async function open(): Promise<void> {
     const opened = await client.socket('/1.0/events', { type: 'lifecycle,logging', level: 'warning' });
-    socket = opened;
     opened.on('message', (data) => hear(String(data)));
+    leaveWhenSilent(opened);
+    try {
+      await catchUp();
+      if (isClosed || opened.readyState !== opened.OPEN)
+        throw unreachable('the cluster has ended the line over which it tells of machines');
+    } catch (error) {
+      opened.terminate();
+      throw error;
+    }
+    socket = opened;
     opened.once('close', () => {
       if (!isClosed) void reopen();
     });
-    await catchUp();
   }
 
   /** What happened while nobody listened. */
@@ -98,8 +111,12 @@ export function powerWatch({ client, log, powers }: Sources): PowerWatch {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async listen() {
-      if (socket === null) await open();
+    listen() {
+      listening ??= open().catch((error: unknown) => {
+        listening = null;
+        throw error;
+      });
+      return listening;
     },
     did: (id, power) => tell(id, power, 'host'),
     async quietly(id, work) {
@@ -112,10 +129,24 @@ export function powerWatch({ client, log, powers }: Sources): PowerWatch {
     },
     close() {
       isClosed = true;
-      socket?.close();
+      socket?.terminate();
       listeners.clear();
     },
   };
+}
+
+function leaveWhenSilent(socket: WebSocket): void {
+  let isThere = true;
+  const asking = setInterval(() => {
+    if (!isThere) return socket.terminate();
+    isThere = false;
+    socket.ping();
+  }, askMs);
+  asking.unref();
+  socket.on('pong', () => {
+    isThere = true;
+  });
+  socket.once('close', () => clearInterval(asking));
 }
 
 /** An event of the engine's life that is about an instance, or the line it logs when QEMU broke off talking to it. */

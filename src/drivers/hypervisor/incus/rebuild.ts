@@ -1,7 +1,7 @@
 import { HypervisorError, type MachineId, type MachineSpec } from '../contract.ts';
 import { asList, asText, onMember } from './client.ts';
 import { calling, unlessAbsent } from './failure.ts';
-import { powerOf } from './instances.ts';
+import { surePower } from './instances.ts';
 import { instancePath, notesIn, profileName, profileOf } from './machine.ts';
 import type { Parts } from './parts.ts';
 
@@ -29,7 +29,7 @@ export async function rebuildDisk(
   const profile = await instances.profile(spec.id);
   if (!there || !profile)
     throw new HypervisorError('machine_absent', `no machine ${spec.id} in this cluster`, { permanent: true });
-  if (powerOf(there) === 'running')
+  if (surePower(there) === 'running')
     throw new HypervisorError('not_stopped', `${spec.id} must be stopped for this`, { permanent: true });
   for (const name of besides(spec.id)) await remove(name);
   const notes = { ...notesIn(profile), image: spec.image };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { MachineId } from '../contract.ts';
 import { type PublicIdentity, type Secrets, seed } from '../qemu/seed.ts';
-import { asList, asRecord, asText, asTexts, type IncusClient, onMember } from './client.ts';
+import { asJson, asList, asRecord, asText, asTexts, type IncusClient, onMember } from './client.ts';
 import { calling, unlessAbsent } from './failure.ts';
 import type { IncusOptions } from './options.ts';
 
@@ -56,7 +56,8 @@ export function seedVolumes(options: IncusOptions, client: IncusClient): Seeds {
     async secrets(name) {
       if (!isSecret(name)) return null;
       const { config } = asRecord(await client.read(`/1.0/profiles/${name}`), 'a profile');
-      return JSON.parse(asTexts(config, 'the settings of a profile')[own] ?? 'null');
+      const kept = asTexts(config, 'the settings of a profile')[own] ?? 'null';
+      return asJson(kept, 'what a guest is to be told') as Secrets | null;
     },
     async sweep(id, kept) {
       for (const path of [folder, '/1.0/profiles']) {

@@ -2,7 +2,7 @@ import { HypervisorError, type MachineId } from '../contract.ts';
 import type { SnapshotFacts } from '../management.ts';
 import { asList, asRecord, asText, asTexts } from './client.ts';
 import { calling, unlessAbsent } from './failure.ts';
-import { powerOf } from './instances.ts';
+import { surePower } from './instances.ts';
 import { bytesOfRoot, checkInstanceName, instancePath } from './machine.ts';
 import type { Parts } from './parts.ts';
 
@@ -40,10 +40,10 @@ export function instanceSnapshots({ client, instances }: Parts): Snapshots {
       if (!made)
         throw new HypervisorError('snapshot_failed', `the snapshot ${name} of ${id} did not come to be`);
       // Nobody asks the guest to settle: the engine's own agent, which could, is none of ours.
-      return powerOf(machine) === 'running' ? { ...made, consistent: false } : made;
+      return surePower(machine) === 'running' ? { ...made, consistent: false } : made;
     },
     async restore(id, name) {
-      if (powerOf(await mustExist(id)) === 'running')
+      if (surePower(await mustExist(id)) === 'running')
         throw new HypervisorError('not_stopped', `${id} must be stopped for this`, { permanent: true });
       if (!(await find(id, name)))
         throw new HypervisorError('snapshot_absent', `${id} has no ${name}`, { permanent: true });

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { runProgram } from '../../../platform/host/program.ts';
 import { incusHypervisor } from './driver.ts';
 import type { IncusOptions } from './options.ts';
@@ -16,6 +17,10 @@ export interface StandIn {
   /** What was asked of it, `GET /1.0`, in order. */
   asked: string[];
   answer: Answering;
+  /** Whether a websocket is opened for this path with its query; none is at first. */
+  opens: (target: string) => boolean;
+  /** Those that are open. */
+  sockets: Set<WebSocket>;
   close(): void;
 }
 
@@ -41,8 +46,10 @@ export async function certificates(): Promise<Record<'cluster' | 'other' | 'ours
   }
 }
 
-export async function standIn(identity: Identity, answer: Answering): Promise<StandIn> {
-  const stand: StandIn = { url: '', asked: [], answer, close: () => undefined };
+/** `isDeaf`: its websockets answer nothing, as if their host had lost its power. */
+export async function standIn(identity: Identity, answer: Answering, isDeaf = false): Promise<StandIn> {
+  const sockets = new Set<WebSocket>();
+  const stand: StandIn = { url: '', asked: [], answer, opens: () => false, sockets, close: () => undefined };
   const server: Server = createServer(
     { key: identity.key, cert: identity.certificate, requestCert: true, rejectUnauthorized: false },
     (request, response) => {
@@ -51,9 +58,19 @@ export async function standIn(identity: Identity, answer: Answering): Promise<St
       stand.answer(request, response);
     },
   );
+  const upgrading = new WebSocketServer({ noServer: true, autoPong: !isDeaf });
+  server.on('upgrade', (request, connection, head) => {
+    if (!stand.opens(request.url ?? ''))
+      return void connection.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
+    upgrading.handleUpgrade(request, connection, head, (socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+    });
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   stand.url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   stand.close = () => {
+    for (const socket of sockets) socket.terminate();
     server.closeAllConnections();
     server.close();
   };
@@ -70,7 +87,8 @@ export function speaking(paths: Record<string, unknown>): Answering {
       response.statusCode = 404;
       return void response.end(JSON.stringify({ type: 'error', error_code: 404, error: 'not found' }));
     }
-    const whole = typeof found === 'function' ? found() : { type: 'sync', status_code: 200, metadata: found };
+    const whole =
+      typeof found === 'function' ? found(request) : { type: 'sync', status_code: 200, metadata: found };
     if (whole.type === 'error') response.statusCode = whole.error_code;
     response.end(JSON.stringify(whole));
   };
