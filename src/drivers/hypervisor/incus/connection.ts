@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Agent, type RequestOptions, request } from 'node:https';
+import { Agent, type AgentOptions, type RequestOptions, request } from 'node:https';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { WebSocket } from 'ws';
@@ -24,6 +24,8 @@ export interface Call {
 
 export interface RawAnswer {
   status: number;
+  /** What HTTP's first line says beside the status. */
+  reason: string;
   type: string;
   body: Buffer;
 }
@@ -33,8 +35,8 @@ export interface Connection {
   send(call: Call): Promise<RawAnswer>;
   /** The answers of all endpoints that give one in time. */
   sendToEach(call: Call): Promise<RawAnswer[]>;
-  /** An open websocket at `path`. */
-  socket(path: string): Promise<WebSocket>;
+  /** An open websocket at `path`, of one of these protocols. */
+  socket(path: string, protocols?: string[]): Promise<WebSocket>;
   close(): void;
 }
 
@@ -46,8 +48,6 @@ const connectMs = 1_500;
  * while the connection is made, before anything of ours is sent.
  */
 export function openConnection(options: IncusOptions): Connection {
-  const urls = options.endpoints.map(checkedEndpoint);
-  if (urls.length === 0) throw new Error('a cluster has at least one endpoint');
   const tls = {
     key: options.key,
     cert: options.certificate,
@@ -56,7 +56,23 @@ export function openConnection(options: IncusOptions): Connection {
     // It names no host that we would know it by: which certificate it is says it all.
     checkServerIdentity: () => undefined,
   };
-  const kept = new Agent({ ...tls, keepAlive: true, maxSockets: 16 });
+  return connectionThrough({ endpoints: options.endpoints, agent: (more) => new Agent({ ...tls, ...more }) });
+}
+
+/** How a cluster is spoken to. */
+export interface Wire {
+  endpoints: readonly string[];
+  /** Makes connections, and none to somebody else. */
+  agent(more: AgentOptions): Agent;
+  /** Sent with every request. */
+  headers?: Record<string, string>;
+}
+
+export function connectionThrough({ endpoints, agent: agentWith, headers = {} }: Wire): Connection {
+  const urls = endpoints.map(checkedEndpoint);
+  if (urls.length === 0) throw new Error('a cluster has at least one endpoint');
+  const kept = agentWith({ keepAlive: true, maxSockets: 16 });
+  const withHeaders = (call: Call): Call => ({ ...call, headers: { ...headers, ...call.headers } });
   let last = 0;
 
   /** Tries them in turn, from the one that answered last. `false`: this failure is not for another to mend. */
@@ -84,8 +100,8 @@ export function openConnection(options: IncusOptions): Connection {
       let unready: RawAnswer | null = null;
       const asked = atAny(call.timeoutMs, async (url, leftMs) => {
         // A connection that was closed meanwhile looks like an answer that never came: what changes something takes a new one.
-        const agent = call.method === 'GET' ? kept : new Agent(tls);
-        const answer = await exchange(url, { ...call, timeoutMs: leftMs }, agent);
+        const agent = call.method === 'GET' ? kept : agentWith({});
+        const answer = await exchange(url, { ...withHeaders(call), timeoutMs: leftMs }, agent);
         if (call.method !== 'GET' || answer.status !== 503) return answer;
         // A member that is just coming up says so, and the next one may know.
         unready = answer;
@@ -94,16 +110,17 @@ export function openConnection(options: IncusOptions): Connection {
       return asked.catch((error: unknown) => unready ?? Promise.reject(error));
     },
     async sendToEach(call) {
-      const asked = await Promise.allSettled(urls.map((url) => exchange(url, call, kept)));
+      const asked = await Promise.allSettled(urls.map((url) => exchange(url, withHeaders(call), kept)));
       return asked.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
     },
-    socket: (path) =>
+    socket: (path, protocols = []) =>
       atAny(5_000, (url) => {
         const target = new URL(path, url);
         target.protocol = 'wss:';
         // Through a connection of its own, made as for requests; types of `ws` know no trust in a certificate that is no root.
-        const agent = new Agent(tls);
-        return openSocket(new WebSocket(target, { agent, handshakeTimeout: connectMs, maxPayload: 2 ** 24 }));
+        const agent = agentWith({});
+        const limits = { handshakeTimeout: connectMs, maxPayload: 2 ** 24 };
+        return openSocket(new WebSocket(target, protocols, { agent, headers, ...limits }));
       }),
     close: () => kept.destroy(),
   };
@@ -137,7 +154,9 @@ async function exchange(url: URL, call: Call, agent: Agent): Promise<RawAnswer> 
         clearTimeout(connecting);
       };
       asking.once('socket', (socket) => {
-        if (asking.reusedSocket) connected();
+        // One that was looked at before it was handed over is past that moment, too; types do not know the word for it.
+        const { secureConnecting } = socket as { secureConnecting?: boolean };
+        if (asking.reusedSocket || secureConnecting === false) connected();
         else socket.once('secureConnect', connected);
       });
       asking.once('close', () => clearTimeout(connecting));
@@ -167,7 +186,8 @@ async function wholeAnswer(response: IncomingMessage, mostBytes: number): Promis
   }
   if (!response.complete) throw new Error('half an answer');
   const type = response.headers['content-type'] ?? '';
-  return { status: response.statusCode ?? 0, type, body: Buffer.concat(parts) };
+  const { statusCode: status = 0, statusMessage: reason = '' } = response;
+  return { status, reason, type, body: Buffer.concat(parts) };
 }
 
 function openSocket(socket: WebSocket): Promise<WebSocket> {

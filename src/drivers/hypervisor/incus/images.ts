@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { HypervisorError, type ImageSource, type Progress } from '../contract.ts';
+import { formBody } from '../formats/form.ts';
 import { tarArchive } from '../formats/tar.ts';
 import { checkImageSlug, checkSameImage, contentsOf, type Source } from '../imageSource.ts';
 import type { ImageDescription } from '../images/recipe.ts';
@@ -83,7 +81,14 @@ export function clusterImages(options: IncusOptions, client: IncusClient): Clust
     };
     // JSON is YAML too. The day is none: the same image has the same fingerprint whenever it is made.
     const facts = JSON.stringify({ architecture: 'x86_64', creation_date: 1, properties });
-    const form = await splitForm(tarArchive([{ path: 'metadata.yaml', content: facts }]), disk);
+    const form = await formBody([
+      {
+        name: 'metadata',
+        filename: 'metadata.tar',
+        content: tarArchive([{ path: 'metadata.yaml', content: facts }]),
+      },
+      { name: 'rootfs.img', filename: 'disk.qcow2', content: { path: disk } },
+    ]);
     const sent = client.upload('/1.0/images', form, { 'content-type': form.type });
     await calling('image_build_failed', sent).catch(async (error: unknown) => {
       if (!(await known(slug))) throw error; // unless another was faster
@@ -109,29 +114,5 @@ export function clusterImages(options: IncusOptions, client: IncusClient): Clust
       if (found) return found;
       throw new HypervisorError('image_unknown', `no image ${slug} in this cluster`, { permanent: true });
     },
-  };
-}
-
-/** A form of two files, as one upload: RFC 7578. */
-async function splitForm(facts: Buffer, disk: string) {
-  const boundary = 'innkeeper-5f2d1c7e9a';
-  const part = (name: string, filename: string) =>
-    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n`;
-  const head = Buffer.concat([
-    Buffer.from(part('metadata', 'metadata.tar')),
-    facts,
-    Buffer.from(`\r\n${part('rootfs.img', 'disk.qcow2')}`),
-  ]);
-  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-  const { size } = await stat(disk);
-  async function* whole() {
-    yield head;
-    yield* createReadStream(disk);
-    yield tail;
-  }
-  return {
-    stream: () => Readable.from(whole()),
-    bytes: head.length + size + tail.length,
-    type: `multipart/form-data; boundary=${boundary}`,
   };
 }
