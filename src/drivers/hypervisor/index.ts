@@ -6,7 +6,7 @@
  * `qemuHypervisor` runs real machines on this host: QEMU processes that outlive us, disks layered over read-only
  * images, a bridge on which packet rules hold every guest to its own addresses. `simulatedHypervisor` keeps the
  * same promises in memory, with delays and failures to order, for load tests and for tests of rules. `incus/` runs machines on an
- * Incus cluster; no node has it yet, so nothing outside of this room knows it.
+ * Incus cluster and `proxmox/` on one of Proxmox VE; no node has one yet, so nothing outside of this room knows them.
  */
 export type { HypervisorCapability } from './capabilities.ts';
 export * from './contract.ts';

@@ -1,0 +1,300 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { serially } from '../../serially.ts';
+import { type HypervisorCapability, requireCapability } from '../capabilities.ts';
+import {
+  type Deadline,
+  type Hypervisor,
+  HypervisorError,
+  type MachineId,
+  type MachineSpec,
+} from '../contract.ts';
+import { nextIdentity } from '../qemu/publicIdentity.ts';
+import { waitForSsh } from '../qemu/ready.ts';
+import type { PublicIdentity, Secrets } from '../qemu/seed.ts';
+import { checkIdentity, checkSpec } from '../spec.ts';
+import { proxmoxClient } from './client.ts';
+import { clusterFacts } from './cluster.ts';
+import { growDisk, makeMachine, writeNotes } from './create.ts';
+import { calling, ProxmoxRefusal } from './failure.ts';
+import { clusterFiles } from './files.ts';
+import { holdToAddresses } from './firewall.ts';
+import { clusterImages } from './images.ts';
+import {
+  type Config,
+  checkName,
+  differing,
+  disk,
+  diskBytes,
+  drive,
+  driveWith,
+  notesIn,
+  settingsOf,
+} from './machine.ts';
+import { absent, clusterMachines, type Machine, machinePath } from './machines.ts';
+import { proxmoxManagement } from './management.ts';
+import { checkOptions, type ProxmoxOptions } from './options.ts';
+import { sealed } from './packed.ts';
+import type { Parts } from './parts.ts';
+import { powerWatch } from './power.ts';
+import { seedDiscs } from './seeds.ts';
+
+/** Rescue, starts from the network and whole copies that survive a machine are not made of its parts yet. */
+const capabilities: readonly HypervisorCapability[] = [
+  ...(['snapshots', 'vnc', 'serial', 'guest_agent', 'live_resize'] as const),
+];
+/** How old the answer whether a machine still runs may be, while we wait for its guest. */
+const aliveMs = 500;
+const forcedMs = 60_000;
+
+/** Runs machines on a Proxmox VE cluster, in a pool that is ours alone, over its API. */
+export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
+  checkOptions(options);
+  const client = proxmoxClient(options);
+  const cluster = clusterFacts(options, client);
+  const files = clusterFiles(options, client);
+  const images = clusterImages(options, cluster, files);
+  const machines = clusterMachines(options, client, cluster);
+  const seeds = seedDiscs(files);
+  const powers = powerWatch(options, client, machines);
+  const oneAtATime = serially();
+  const engine = { kind: 'proxmox', capabilities };
+  const making = { options, client, cluster, images, machines };
+
+  const parts: Parts = {
+    options,
+    client,
+    engine,
+    images,
+    machines,
+    powers,
+    seeds,
+    oneAtATime,
+    replaceSeed,
+    mustBeOff,
+  };
+  const { endConsoles, waitUntilTaken, close: closeConsoles, ...management } = proxmoxManagement(parts);
+  powers.watch(({ id, power }) => {
+    if (power === 'stopped') endConsoles(id);
+  });
+
+  async function mustExist(id: MachineId): Promise<Machine> {
+    checkName(id);
+    return machines.must(id);
+  }
+
+  async function mustBeOff(id: MachineId): Promise<Machine> {
+    const machine = await mustExist(id);
+    if (!(await machines.isRunning(machine))) return machine;
+    throw new HypervisorError('not_stopped', `${id} must be stopped for this`, { permanent: true });
+  }
+
+  async function replaceSeed(
+    machine: Machine,
+    identity: PublicIdentity,
+    secrets: Secrets | null,
+  ): Promise<void> {
+    const { id, node, config } = machine;
+    const seed = await seeds.write(id, node, identity, secrets);
+    const kept = secrets === null ? null : sealed(options.tokenSecret, secrets);
+    // One that runs has its own at once exchanged for it; all others take it when they start.
+    const plugged: Config = config[drive] === undefined ? {} : { [drive]: driveWith(options, seed) };
+    await writeNotes(making, machine, { identity, seed, secrets: kept }, plugged);
+    await seeds.sweep(id, node, [seed]);
+  }
+
+  async function start(spec: MachineSpec): Promise<void> {
+    const machine = await machines.must(spec.id);
+    const { seed } = notesIn(machine.config);
+    if (diskBytes(machine.config) === null || seed === null) throw absent(spec.id);
+    await cluster.mustFilter();
+    await holdToAddresses(client, machine, spec);
+    if (await machines.isRunning(machine)) {
+      const { net0 = '' } = settingsOf(options, spec);
+      return calling('network_failed', machines.write(machine, differing(machine.config, { net0 })));
+    }
+    await client.settled(machine.node, machine.vmid);
+    await growDisk(making, machine, spec.diskGib);
+    const wanted = { ...settingsOf(options, spec), [drive]: driveWith(options, seed), boot: `order=${disk}` };
+    await calling('start_failed', machines.write(machine, differing(machine.config, wanted)));
+    const starting = client.run('POST', `${machinePath(machine)}/status/start`);
+    const failure = await calling('start_failed', starting).then(
+      () => new HypervisorError('machine_died', `${spec.id} was started and does not run`),
+      (error: unknown) => error,
+    );
+    const { run } = await machines.live(machine);
+    if (run === null) throw failure;
+    powers.did(spec.id, 'running', run.pid);
+    // Without the note, a look at it notes it.
+    await machines.noteRun(machine, run).catch(() => undefined);
+  }
+
+  async function powerOff(machine: Machine): Promise<void> {
+    const { id, node, vmid } = machine;
+    const stop = () =>
+      client.run('POST', `${machinePath(machine)}/status/stop`, { 'overrule-shutdown': true }, forcedMs);
+    let failure = await stop().catch((error: unknown) => error);
+    if (failure instanceof ProxmoxRefusal && (await machines.isRunning(machine))) {
+      // What is under way with it holds it: a copy, or a snapshot.
+      await client.cancel(node, vmid);
+      failure = await stop().catch((error: unknown) => error);
+    }
+    if (await machines.isRunning(machine))
+      throw (
+        failure ??
+        new HypervisorError('host_not_ready', `the cluster says that it stopped ${id}, and it still runs`)
+      );
+    powers.did(id, 'stopped');
+  }
+
+  async function destroy(id: MachineId): Promise<void> {
+    const machine = await machines.find(id);
+    if (machine === null) return;
+    if (await machines.isRunning(machine)) await powers.quietly(id, () => powerOff(machine));
+    await client.settled(machine.node, machine.vmid);
+    // A disc in a drive is not taken away.
+    if (machine.config[drive] !== undefined)
+      await calling('disk_failed', machines.write(machine, { delete: drive }));
+    await seeds.sweep(id, machine.node, []);
+    // The machine goes last: until then it is still listed, and destroying it can be repeated.
+    const all = { purge: true, 'destroy-unreferenced-disks': true };
+    const failure = await client.run('DELETE', machinePath(machine), all).catch((error: unknown) => error);
+    if ((await machines.find(id)) === null) return;
+    throw await calling('disk_failed', Promise.reject(failure)).catch((error: unknown) => error);
+  }
+
+  /** Whether it runs, asked now and then however often it is wanted. */
+  function aliveness(machine: Machine): () => Promise<boolean> {
+    let askedAt = 0;
+    let answer = true;
+    return async () => {
+      if (Date.now() - askedAt < aliveMs) return answer;
+      askedAt = Date.now();
+      answer = await machines.isRunning(machine);
+      return answer;
+    };
+  }
+
+  async function shutDown(machine: Machine, deadline: Deadline): Promise<void> {
+    const { id } = machine;
+    const timeout = Math.ceil(deadline.timeoutMs / 1_000);
+    const path = `${machinePath(machine)}/status/shutdown`;
+    const asked = client.run('POST', path, { timeout, forceStop: false }, deadline.timeoutMs + 5_000);
+    const failure = asked.then(
+      () => null,
+      (error: unknown) => error,
+    );
+    const late = delay(deadline.timeoutMs, 'late', { signal: deadline.signal });
+    const outcome = await Promise.race([failure, late]);
+    if (await machines.isRunning(machine)) {
+      if (outcome !== null && outcome !== 'late' && !(outcome instanceof ProxmoxRefusal)) throw outcome;
+      throw new HypervisorError('shutdown_timeout', `${id} still runs after ${deadline.timeoutMs} ms`);
+    }
+    powers.did(id, 'stopped');
+  }
+
+  return {
+    ...management,
+    ...engine,
+
+    async prepare(progress) {
+      progress('Looking at the Proxmox VE cluster');
+      await cluster.check();
+      await powers.listen();
+    },
+    capacity: () => cluster.capacity(),
+    troubles: () => cluster.troubles(),
+    /** Packet rules are the engine's own, and `start` puts a machine's back. */
+    mend: async () => undefined,
+    ensureImage: (image, progress) => images.ensure(image, progress),
+
+    async createDisk(spec) {
+      checkSpec(spec);
+      checkName(spec.id);
+      await oneAtATime(spec.id, () => makeMachine(making, spec));
+    },
+
+    async writeIdentity(spec, identity) {
+      checkSpec(spec);
+      checkName(spec.id);
+      checkIdentity(identity);
+      if (spec.boot === 'rescue') requireCapability(engine, 'rescue');
+      await oneAtATime(spec.id, async () => {
+        const machine = await machines.must(spec.id);
+        const { guest } = await images.find(machine.node, spec.image);
+        const before = notesIn(machine.config).identity;
+        const known = nextIdentity(before, { ...identity, guest, nic: spec.nic });
+        const { passwordHash, authorizedKeys, userData } = identity;
+        await replaceSeed(machine, known, { passwordHash, authorizedKeys, userData });
+      });
+    },
+
+    async forgetSecrets(id) {
+      checkName(id);
+      await oneAtATime(id, async () => {
+        const machine = await machines.find(id);
+        const { identity, seed } = machine ? notesIn(machine.config) : { identity: null, seed: null };
+        if (!machine || identity === null || seed === null || !seeds.isSecret(seed)) return;
+        await replaceSeed(machine, identity, null);
+      });
+    },
+
+    async start(spec) {
+      checkSpec(spec);
+      checkName(spec.id);
+      if (spec.boot === 'rescue') requireCapability(engine, 'rescue');
+      if (spec.boot === 'network') requireCapability(engine, 'netboot');
+      await oneAtATime(spec.id, () => start(spec));
+    },
+
+    async waitUntilReady(spec, deadline) {
+      const until = Date.now() + deadline.timeoutMs;
+      const machine = await mustExist(spec.id);
+      const [first] = spec.nic.addresses;
+      if (!first)
+        throw new HypervisorError('spec_invalid', 'a machine without an address', { permanent: true });
+      await waitForSsh(first.address, deadline, aliveness(machine));
+      if (!(await machines.isRunning(machine)))
+        throw new HypervisorError('machine_died', 'the machine ended before it was ready');
+      await waitUntilTaken(machine, until - Date.now(), deadline.signal);
+    },
+
+    async shutdown(id, deadline) {
+      const machine = await mustExist(id);
+      if (!(await machines.isRunning(machine))) return;
+      await powers.quietly(id, () => shutDown(machine, deadline));
+    },
+
+    async powerOff(id) {
+      const machine = await mustExist(id);
+      if (await machines.isRunning(machine)) await powers.quietly(id, () => powerOff(machine));
+      else powers.did(id, 'stopped');
+    },
+
+    async reset(id) {
+      const machine = await mustExist(id);
+      if (!(await machines.isRunning(machine)))
+        throw new HypervisorError('not_running', `${id} is not running`);
+      await calling('start_failed', client.run('POST', `${machinePath(machine)}/status/reset`));
+    },
+
+    async destroy(id) {
+      checkName(id);
+      await oneAtATime(id, () => destroy(id));
+    },
+
+    async inspect(id) {
+      checkName(id);
+      const { config, ...report } = await machines.report(id);
+      const identity = config === undefined ? null : notesIn(config).identity;
+      if (identity === null) return report;
+      return { ...report, addresses: identity.nic.addresses.map(({ address }) => address) };
+    },
+    list: () => machines.list(),
+    watch: (listener) => powers.watch(listener),
+    async close() {
+      powers.close();
+      closeConsoles();
+      client.close();
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { HypervisorError, type HypervisorErrorCode } from '../failure.ts';
+
+/** The cluster understood what it was asked and did not do it. */
+export class ProxmoxRefusal extends HypervisorError {
+  /** As HTTP has it; 500 of a task that failed. */
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super('host_not_ready', message);
+    this.status = status;
+  }
+  /** Whoever answered could not reach the node that was meant: statuses of its own that HTTP does not have. */
+  get isOfSilentNode(): boolean {
+    return this.status >= 595 && this.status <= 599;
+  }
+}
+
+/** Gives a refusal the name of what was tried; all other failures keep theirs. */
+export async function calling<T>(code: HypervisorErrorCode, work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof ProxmoxRefusal) || error.isOfSilentNode) throw error;
+    if (
+      /no space left|out of space|not enough (free )?space|insufficient free space|quota/i.test(error.message)
+    )
+      throw new HypervisorError('no_space', 'The node has no room left for this', { cause: error });
+    throw new HypervisorError(code, error.message, { cause: error });
+  });
+}
