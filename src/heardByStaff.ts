@@ -2,8 +2,8 @@ import type { Hears } from './events/index.ts';
 import { mayAsStaff, type Route } from './platform/http/index.ts';
 
 /**
- * The operation by which staff is shown what an event is about, by the first word of the event's name: who may call it hears
- * of the event. A test compares this with the events there are.
+ * The operation by which staff is shown what an event is about, by the first word of the event's name, or its first two: who may call it
+ * hears of the event. A test compares this with the events there are.
  */
 export const shownBy: Readonly<Record<string, string>> = {
   account: 'listUsers',
@@ -42,7 +42,11 @@ export const shownBy: Readonly<Record<string, string>> = {
   service: 'listServicesAsStaff',
   session: 'listUsers',
   settings: 'getSettings',
-  shield: 'listServicesAsStaff',
+  shield: 'listAttacksAsStaff',
+  'shield.edge': 'listShieldEdges',
+  'shield.organization': 'getShieldOrganization',
+  'shield.prefix': 'listShieldPrefixes',
+  'shield.product': 'listShieldProducts',
   sign_in: 'listUsers',
   ssh_key: 'listUsers',
   staff: 'listStaff',
@@ -67,6 +71,13 @@ export function hearingOf(allRoutes: () => readonly Route[]): Hears {
       return route !== undefined && mayAsStaff(route, principal);
     };
     if (may('listAudit')) return 'all';
-    return may(shownBy[event.split('.', 1)[0] ?? '']) ? 'that' : 'nothing';
+    return may(shownBy[subjectOf(event)]) ? 'that' : 'nothing';
   };
+}
+
+/** Where an event stands in the list above. */
+export function subjectOf(event: string): string {
+  const [first = '', second = ''] = event.split('.');
+  const both = `${first}.${second}`;
+  return both in shownBy ? both : first;
 }

@@ -5,8 +5,9 @@ import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
 import { type EventStream, openStream } from '../../../test/stream.ts';
 import { allRoutes } from '../../api.ts';
-import { shownBy } from '../../heardByStaff.ts';
+import { shownBy, subjectOf } from '../../heardByStaff.ts';
 import { listRoutes } from '../../platform/http/index.ts';
+import { dropSsh } from '../../shield/testbed.ts';
 import { allEvents } from '../event.ts';
 import { type Data, recordPaid } from './testbed.ts';
 
@@ -317,11 +318,36 @@ describe("staff's stream", () => {
     expect(JSON.stringify([support.events, operator.events])).not.toContain('For their eyes alone');
   });
 
+  it('tells of packets those who have to do with them, and of what filters those who run it', async () => {
+    const roles = ['billing', 'support', 'operator'] as const;
+    const [billing, support, operator] = await Promise.all(
+      roles.map(async (role) => follow(await newStaff(product, role))),
+    );
+    const { serviceId } = await runningVps(product, owner);
+    const { ips } = (await owner.get('/shield/v2/ips')).body.data;
+    const of = ips.find((each: { service_id: number }) => each.service_id === serviceId);
+    expect((await owner.post('/shield/v2/rules', dropSsh(of.address))).status).toBe(200);
+    const sold = `/staff/shield/products/${product.demo.products.vps}`;
+    expect((await product.staff.patch(sold, { mode: 'enabled' })).status).toBe(200);
+    // Comes after both, and is for all of them.
+    await owner.post('/dashboard/tickets/create', {
+      ...{ subject: 'After that', department: 'billing', priority: 'low', message: 'Is anybody there?' },
+    });
+    const heard = async (stream: EventStream | undefined) => {
+      const names = () => stream?.events.map(({ event }) => event) ?? [];
+      await expect.poll(names, soon).toContain('ticket.created');
+      return names().filter((name) => name.startsWith('shield.'));
+    };
+    expect(await heard(billing)).toEqual([]);
+    expect(await heard(support)).toEqual(['shield.rule.created']);
+    expect(await heard(operator)).toEqual(['shield.rule.created', 'shield.product.changed']);
+  });
+
   it('knows for every event by which operation staff is shown what it is about', () => {
     const words = new Set(
       allEvents()
         .filter(({ name }) => !name.startsWith('test.'))
-        .map(({ name }) => name.split('.', 1)[0]),
+        .map(({ name }) => subjectOf(name)),
     );
     expect(Object.keys(shownBy).toSorted()).toEqual([...words].toSorted());
     const staffs = listRoutes(allRoutes).filter(({ auth }) => auth === 'staff');
