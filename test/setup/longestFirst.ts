@@ -38,6 +38,7 @@ const seconds: Record<string, number> = {
   'web/staffRunning.test.ts': 32,
   'src/vps/console/screen.test.ts': 30,
   'src/drivers/edge/nftables/driver.machine.test.ts': 29,
+  'src/shield/edges/goingOver.test.ts': 15,
   'src/drivers/hypervisor/qemu/frames.machine.test.ts': 28,
   'src/drivers/hypervisor/qemu/powerCut.machine.test.ts': 28,
   'src/drivers/hypervisor/qemu/flushed.machine.test.ts': 30,

@@ -17,12 +17,10 @@ import type { EdgeOf } from '../enforce/turn.ts';
 interface Front {
   node_id: number;
   in_charge: number;
-  /** Who is to: the node of the edge that stands before it, or itself. */
-  heir: number;
   is_silent: boolean;
 }
 
-const pending = `select f.node_id, f.in_charge, coalesce(e.node_id, f.node_id) as heir, not n.reachable as is_silent
+const pending = `select f.node_id, f.in_charge, not n.reachable as is_silent
   from shield_fronts f left join shield_edges e on e.id = f.edge_id join nodes n on n.id = f.in_charge
   where f.in_charge <> coalesce(e.node_id, f.node_id)`;
 const toHandOver = statement<Front, { nodeId: number }>(
@@ -37,9 +35,13 @@ const ofNodes = statement<Front, { ids: number[] }>(
   'shield.frontsToHandOver',
   `${pending} and f.node_id = any(:ids::bigint[]) order by f.node_id`,
 );
-const give = statement<never, { nodeId: number; inCharge: number; heir: number }>(
+// Who is to have it is read as it is given: staff may have said otherwise since, and has told whoever was in charge then.
+const give = statement<{ heir: number }, { nodeId: number; inCharge: number }>(
   'shield.handOver',
-  `update shield_fronts set in_charge = :heir where node_id = :nodeId and in_charge = :inCharge`,
+  `update shield_fronts f set in_charge = coalesce((select e.node_id from shield_edges e where e.id = f.edge_id), f.node_id)
+   where f.node_id = :nodeId and f.in_charge = :inCharge
+     and f.in_charge <> coalesce((select e.node_id from shield_edges e where e.id = f.edge_id), f.node_id)
+   returning f.in_charge as heir`,
 );
 const dropNone = statement<never, { ids: number[] }>(
   'shield.dropFronts',
@@ -71,7 +73,7 @@ export async function handOver(ctx: Context, nodeId: number, edgeOf: EdgeOf): Pr
   for (const front of await ctx.db.many(toHandOver, { nodeId })) {
     const addresses = await addressesOf(ctx, front.node_id);
     if (addresses.length > 0) await countLast(ctx, nodeId, edgeOf, addresses);
-    await transaction(ctx, 'shield.handOver', (tx) => giveTo(tx, front));
+    await transaction(ctx, 'shield.handOver', (tx) => giveAway(tx, front));
   }
 }
 
@@ -93,7 +95,7 @@ async function countLast(
 /** What a node is to look after that nobody is heard of for: what they counted last is not known, so that nothing is counted twice. */
 export async function takeOver(ctx: Context, nodeId: number): Promise<void> {
   for (const front of await ctx.db.many(toTakeOver, { nodeId }))
-    await transaction(ctx, 'shield.takeOver', (tx) => giveTo(tx, front));
+    await transaction(ctx, 'shield.takeOver', (tx) => giveAway(tx, front));
 }
 
 /** Has whoever is in charge of these nodes hand over, as far as another is to be; at once where nobody is heard of. */
@@ -101,13 +103,15 @@ export async function wantHandedOver(tx: TxContext, ids: readonly number[]): Pro
   const given = [...ids];
   await tx.db.run(dropNone, { ids: given });
   const fronts = await tx.db.many(ofNodes, { ids: given });
-  for (const front of fronts.filter(({ is_silent }) => is_silent)) await giveTo(tx, front);
+  for (const front of fronts.filter(({ is_silent }) => is_silent)) await giveAway(tx, front);
   const asked = fronts.filter(({ is_silent }) => !is_silent).map(({ in_charge }) => in_charge);
   for (const nodeId of new Set(asked)) await enqueue(tx, handingOver, { nodeId }, { nodeId });
 }
 
-async function giveTo(tx: TxContext, { node_id: nodeId, in_charge, heir }: Front): Promise<void> {
-  if ((await tx.db.run(give, { nodeId, heir, inCharge: in_charge })) === 0) return;
+async function giveAway(tx: TxContext, { node_id: nodeId, in_charge: inCharge }: Front): Promise<void> {
+  const given = await tx.db.maybe(give, { nodeId, inCharge });
+  if (given === null) return;
+  const { heir } = given;
   await tx.db.run(dropNone, { ids: [nodeId] });
   const addresses = await addressesOf(tx, nodeId);
   if (addresses.length === 0) return;

@@ -23,7 +23,10 @@ export interface RouterProcess {
 
 const silent = { stage: () => undefined, say: () => undefined };
 
-/** Starts one beside a product, on its database and by its clock; `folder` and `edge` of one that was stopped to start it again. */
+/**
+ * Starts one beside a product, on its database and by its clock; `folder` and `edge` of one that was stopped to start it again. With another
+ * HYPERVISOR in `env` it is a node with machines of its own. `DATABASE_URL` may lead over a cable.
+ */
 export async function startRouter(
   product: TestProduct,
   name: string,
@@ -45,7 +48,8 @@ export async function startRouter(
     if (known === undefined) await removeDataDir(folder);
     throw error;
   });
-  const { edges } = (await product.staff.get('/staff/shield/edges?kind=router&limit=100')).body.data;
+  const kind = config.hypervisor === 'none' ? 'router' : 'node';
+  const { edges } = (await product.staff.get(`/staff/shield/edges?kind=${kind}&limit=100`)).body.data;
   const own = edges.find((each: { node: { name: string } }) => each.node.name === name);
   return {
     ...{ edge, folder, nodeId: own.node.id },

@@ -62,7 +62,11 @@ async function repair(ctx: Context, nodeId: number, edgeOf: EdgeOf, held: readon
       tx.db.run(overtake, { addresses: namesOf(newer), generations, millis }),
     );
   }
-  const lost = wanted.filter(({ address, in_force }) => in_force !== null && !policies.has(address));
+  // What another has in force still, while it goes over, nobody has lost: it lets go once this one says that it filters.
+  const lost = wanted.filter(
+    ({ address, in_force, in_force_node }) =>
+      in_force !== null && in_force_node === nodeId && !policies.has(address),
+  );
   if (lost.length > 0) await noteLost(ctx, lost);
   const different = wanted.filter(
     (row) =>
