@@ -1,5 +1,5 @@
 /**
- * Every page in every state: as it is full, empty, broken, waiting, and opened by somebody who may not; at three widths, in
+ * Every page in every state: as it is full, empty, broken, waiting, and opened by somebody who may not; at four widths, in
  * both themes and both languages; and for those who enlarge it twice and have colours of their own. All faults are gathered and told at the end of a state.
  */
 import type { Page } from 'playwright-core';
@@ -10,7 +10,7 @@ import { allRules, broken, layoutAt, looksEnlarged, rulesOfColour } from './faul
 import { inhabit, samplesOf } from './inhabited.ts';
 import { type Bed, forgetShown, keptOf, openBed, type Visitor } from './testbed.ts';
 
-const widths = [1440, 768, 320] as const;
+const widths = [2560, 1440, 768, 320] as const;
 const languages = ['en', 'de'] as const;
 type Language = (typeof languages)[number];
 type State = 'full' | 'empty' | 'broken' | 'forbidden' | 'enlarged';

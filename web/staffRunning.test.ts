@@ -248,6 +248,38 @@ it('keeps lists as rows, with what is wrong at the row that it is in', async () 
   expect(complaints()).toEqual([]);
 });
 
+it.each([
+  { at: 'narrow and dark', viewport: { width: 320, height: 700 }, colorScheme: 'dark' as const },
+  { at: 'wide and light', viewport: { width: 1440, height: 900 }, colorScheme: 'light' as const },
+])('asks about edges, and what may be told to them, so that everybody can answer: $at', async (corner) => {
+  const { product } = bed;
+  const { edges } = (await product.staff.get('/staff/shield/edges?kind=routers')).body.data;
+  const organization = product.demo.customer.organization_id;
+  const { viewport, colorScheme } = corner;
+  const { page, faults, complaints } = await bed.openStaff({
+    ...{ viewport, colorScheme, hasTouch: true },
+    // What fades in does not read yet.
+    reducedMotion: 'reduce',
+  });
+  const dialog = page.getByRole('dialog');
+  for (const [where, name] of [
+    [`shield-edges/${edges[0].id}`, 'Change'],
+    [`shield-edges/${edges[0].id}`, 'Delete'],
+    ['shield-prefixes', 'Add prefix'],
+    ['shield-prefixes', 'Delete'],
+    ['shield-products', 'Change'],
+    [`organizations/${organization}`, 'Blackholes'],
+  ] as const) {
+    await page.goto(`/staff/${where}`);
+    await page.getByRole('button', { name, exact: true }).first().click();
+    await dialog.getByRole('button').last().waitFor();
+    await dialog.locator('[aria-busy=true], .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+    for (const fold of await dialog.locator('details:not([open]) > summary').all()) await fold.click();
+    expect([where, name, await faults()]).toEqual([where, name, []]);
+  }
+  expect(complaints()).toEqual([]);
+});
+
 it('drains a node, and shows a mail as it was written', async () => {
   const { page, complaints } = await bed.openStaff();
   const dialog = page.getByRole('dialog');

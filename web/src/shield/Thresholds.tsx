@@ -24,19 +24,22 @@ export function ThresholdFields({
   return (
     <div className="thresholds">
       {kinds.map((kind) => (
-        <div key={kind} className="threshold">
-          <p className="threshold-name">{t(`shield.kind_${kind}`)}</p>
-          {units.map((unit) => (
-            <Field
-              key={unit}
-              name={`thresholds.${kind}.${unit}`}
-              label={t(`shield.unit_${unit}`)}
-              help={help(kind, unit)}
-              required={false}
-              defaultValue={String(now[kind]?.[unit] ?? '')}
-            />
-          ))}
-        </div>
+        <fieldset key={kind} className="threshold">
+          <legend>{t(`shield.kind_${kind}`)}</legend>
+          {/* A grid of its own: a legend stands in none. */}
+          <div>
+            {units.map((unit) => (
+              <Field
+                key={unit}
+                name={`thresholds.${kind}.${unit}`}
+                label={t(`shield.unit_${unit}`)}
+                help={help(kind, unit)}
+                required={false}
+                defaultValue={String(now[kind]?.[unit] ?? '')}
+              />
+            ))}
+          </div>
+        </fieldset>
       ))}
     </div>
   );
