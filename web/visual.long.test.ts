@@ -31,8 +31,12 @@ interface DrawnBy {
 function drawnHere(): DrawnBy {
   const said = (program: string, ...args: string[]) =>
     execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-  return { browser: said(chromiumProgram, '--version'), font: said('fc-match', 'system-ui') };
+  const fonts = drawnIn.map((family) => said('fc-match', family));
+  return { browser: said(chromiumProgram, '--version'), font: fonts.join('; ') };
 }
+
+/** What fonts of brands end in, where a system has none of those that they name before. */
+const drawnIn = ['system-ui', 'serif', 'sans-serif'];
 
 const wide = { viewport: { width: 1440, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, locale: 'de-DE' };
