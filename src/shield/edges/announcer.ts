@@ -104,7 +104,8 @@ export async function announceNow(
     const peers = judgePeers(memory.peers, await edge.peers(), ctx.clock.now().getTime());
     const { states, ...there } = await inTurnOf(turnOf(at), () => tell(routers, memory));
     await recordAll(ctx, at.edgeId, memory, states, peers);
-    const asked = { row, routers, edge, held: there.held, taken: new Set(memory.rows.keys()), anew };
+    const taken = new Set(memory.rows.keys());
+    const asked = { row, routers, edge, held: there.held, peers, taken, anew };
     // In a turn of their own: what is told against attacks does not wait until rules are read.
     const isTold = await inTurnOf(`rules at ${turnOf(at)}`, () => announceRules(ctx, asked));
     const routes = isTold ? (await edge.read()).routes : there.routes;

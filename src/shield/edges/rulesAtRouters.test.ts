@@ -110,6 +110,33 @@ it('whose telling failed are told once routers take them again, without being ch
   );
 });
 
+it('give way to what stands against attacks while a router breaks off, and are told again after a while', async () => {
+  await room(10);
+  const ids = [await deny(first, 3), await deny(second, 3)] as const;
+  const routes = async () => ((await noted(first))?.routes ?? 0) + ((await noted(second))?.routes ?? 0);
+  await until(routes, (told) => told === 6);
+  const [peer] = routers.peers;
+  if (peer === undefined) throw new Error('there is no router');
+  peer.refusals += 1;
+  await until(routes, (told) => told === 3);
+  expect([isTold(first), isTold(second)]).toEqual([true, false]);
+  const why = await noted(second);
+  expect(why).toMatchObject({ routes: 0, error: expect.stringContaining('a router has broken off') });
+  expect(await enforcedOf(second, ids[1])).toMatchObject({ active: true, error: expect.any(String) });
+  expect(product.edge.pass(packet(second.address))).toBe(false);
+  // It does so again: less is told.
+  peer.refusals += 1;
+  await until(routes, (told) => told === 0);
+  expect(product.edge.pass(packet(first.address))).toBe(false);
+  product.clock.travel(10 * 60_000);
+  await until(routes, (told) => told === 6);
+  expect([isTold(first), isTold(second)]).toEqual([true, true]);
+  await until(
+    () => enforcedOf(second, ids[1]),
+    ({ active, error }) => active && error === null,
+  );
+});
+
 it('never take more than there is for them, whoever comes later, and give back what is too much', async () => {
   await room(3);
   await deny(second, 2);

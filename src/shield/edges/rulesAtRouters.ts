@@ -11,6 +11,8 @@ import { type Context, statement } from '../../platform/index.ts';
 import type { AddressRow } from '../enforce/addressRows.ts';
 import { readPolicies, wordsOf } from '../enforce/apply.ts';
 import { addressOf, prefixFrom } from '../prefix.ts';
+import type { Peer } from './peers.ts';
+import { createRestraint, type Restrain } from './restraint.ts';
 import type { RoutersRow } from './rows.ts';
 import { type Noted, rulesReader } from './wantedRules.ts';
 
@@ -20,6 +22,7 @@ export interface RulesAsked {
   edge: BgpEdge;
   /** What routers hold. */
   held: readonly Held[];
+  peers: readonly Peer[];
   /** Addresses whose attacks routers are told of: rules of theirs wait. */
   taken: ReadonlySet<string>;
   /** Whether something may be wanted no more. */
@@ -71,6 +74,7 @@ interface Waiting {
 interface Memory {
   read: ReturnType<typeof rulesReader>;
   waiting: Map<string, Waiting>;
+  restrain: Restrain;
 }
 
 const memories = new WeakMap<BgpRouters, Memory>();
@@ -79,6 +83,7 @@ const longestPauseMs = 60_000;
 /** Told in one message, and read from the database together. */
 const batch = 100;
 const noRoom = 'no room: other rules take all that is for rules';
+const restrained = 'no room: a router has broken off, so fewer rules are told for a while';
 
 /**
  * Has routers told of those rules of customers that fit, as far as there is room for them; what filters before the machines has all of them in
@@ -87,17 +92,24 @@ const noRoom = 'no room: other rules take all that is for rules';
  */
 export async function announceRules(ctx: Context, asked: RulesAsked): Promise<boolean> {
   const { row, routers, edge, taken, anew } = asked;
-  const memory = memories.get(routers) ?? { read: rulesReader(), waiting: new Map() };
+  const memory = memories.get(routers) ?? {
+    ...{ read: rulesReader(), waiting: new Map(), restrain: createRestraint() },
+  };
   memories.set(routers, memory);
   const policies = asked.held.filter(({ as }) => as === 'policy');
   const there = new Map(policies.map((each) => [addressOf(prefixFrom(each.destination)), each]));
   const { rows, noted } = await memory.read(ctx, row, anew);
   const wanted = [...rows.values()].filter(({ address }) => row.rule_routes > 0 && !taken.has(address));
-  const turn = { ctx, row, edge, there, noted, waiting: memory.waiting };
+  const now = ctx.clock.now().getTime();
+  const told = [...noted.values()].reduce((sum, { routes }) => sum + routes, 0);
+  const most = memory.restrain(asked.peers, told, now);
+  const atMost = Math.min(row.rule_routes, most ?? row.rule_routes);
+  const why = atMost < row.rule_routes ? restrained : noRoom;
+  const turn = { ctx, row, edge, there, noted, waiting: memory.waiting, noRoom: why };
   const isTaken = await takeAway(turn, new Set(wanted.map(({ address }) => address)));
   const standing = wanted.filter((each) => stands(turn, each));
   const routesOf = ({ address }: AddressRow) => noted.get(address)?.routes ?? 0;
-  let room = standing.reduce((left, each) => left - routesOf(each), row.rule_routes);
+  let room = standing.reduce((left, each) => left - routesOf(each), atMost);
   // Of less room than there was the last ones have none.
   const over: AddressRow[] = [];
   for (let last = standing.pop(); room < 0 && last !== undefined; last = standing.pop()) {
@@ -106,7 +118,6 @@ export async function announceRules(ctx: Context, asked: RulesAsked): Promise<bo
   }
   await edge.remove(over.flatMap(({ address }) => there.get(address) ?? []));
   for (const { address } of over) there.delete(address);
-  const now = ctx.clock.now().getTime();
   const due = wanted.filter(
     (each) => !stands(turn, each) && isDue(memory.waiting.get(each.address), each, room, now),
   );
@@ -122,6 +133,8 @@ interface Turn {
   there: Map<string, Held>;
   noted: Map<string, Noted>;
   waiting: Map<string, Waiting>;
+  /** Why there is none. */
+  noRoom: string;
 }
 
 /** What is wanted there no more. */
@@ -180,7 +193,7 @@ async function announceSome(turn: Turn, rows: readonly AddressRow[], room: numbe
   // Before others take the room that something older of theirs has.
   await takeBack(turn.edge, tooMany);
   const isTold = (await replace(turn.edge, fitting)) === null;
-  const told: Told[] = tooMany.map((each) => ({ ...each, error: noRoom }));
+  const told: Told[] = tooMany.map((each) => ({ ...each, error: turn.noRoom }));
   for (const each of fitting) {
     const error = isTold ? null : await replace(turn.edge, [each]);
     if (error !== null) {
@@ -211,7 +224,7 @@ async function takeBack(edge: BgpEdge, some: readonly Fitting[]): Promise<void> 
 
 /** Writes down how it went. */
 async function note(
-  { ctx, row: { id: edgeId }, noted, waiting }: Turn,
+  { ctx, row: { id: edgeId }, noted, waiting, noRoom: why }: Turn,
   told: readonly Told[],
 ): Promise<void> {
   const now = told.map(({ row: { address, generation }, routes, error }) => ({
@@ -232,10 +245,7 @@ async function note(
     const { address, generation } = row;
     if (error === null) waiting.delete(address);
     else
-      waiting.set(
-        address,
-        waitingFor(waiting.get(address), generation, error === noRoom ? routes : null, ctx),
-      );
+      waiting.set(address, waitingFor(waiting.get(address), generation, error === why ? routes : null, ctx));
   }
 }
 
