@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type EdgeNetwork, edgeNetwork } from '../suite/network.testbed.ts';
 import { type Asker, openAsker } from './asker.ts';
-import { table } from './base.ts';
+import { countedAtMost, table } from './base.ts';
 import { readCounters } from './counters.ts';
 import { eachCount } from './elements.ts';
 import { kernel } from './kernel.ts';
+import { readTraffic } from './read.ts';
 
 let network: EdgeNetwork;
 let asker: Asker;
@@ -73,6 +74,26 @@ it('a set, a table or a family that there is not has none', async () => {
     await eachCount(asker, set, () => {
       throw new Error('it was shown something');
     });
+});
+
+it('a set that has no room for more is said to be full, and what is in it is told', async () => {
+  const of = 'inet' as const;
+  const flood = Array.from(
+    { length: countedAtMost },
+    (_, nth) => `10.${64 + (nth >> 16)}.${(nth >> 8) & 255}.${nth & 255}`,
+  );
+  const tables = kernel(network.inside);
+  const lines = [
+    `add set ${of} ${table} syn4 { type ipv4_addr; size ${countedAtMost}; flags dynamic,timeout; timeout 5m; counter; }`,
+    `add set ${of} ${table} fragment4 { type ipv4_addr; size ${countedAtMost}; flags dynamic,timeout; timeout 5m; counter; }`,
+    `add element ${of} ${table} syn4 { ${flood.join(', ')} }`,
+    `add element ${of} ${table} fragment4 { ${flood.slice(1).join(', ')} }`,
+  ];
+  await tables.load(`${lines.join('\n')}\n`);
+  const { addresses, full } = await readTraffic(tables, [of]);
+  expect([addresses.length, full]).toEqual([2 * countedAtMost - 1, ['syn']]);
+  await tables.load(`delete set ${of} ${table} syn4\ndelete set ${of} ${table} fragment4\n`);
+  await tables.close();
 });
 
 it('who asks is told when the program was killed, and the next question begins another', async () => {
