@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type EdgeNetwork, edgeNetwork } from '../suite/network.testbed.ts';
 import { type Asker, openAsker } from './asker.ts';
@@ -136,18 +136,19 @@ it('keeps no process from ending that has its answers', async () => {
   expect(Number(said)).toBeGreaterThan(100_000);
 });
 
-/** Programs of ours that ask. */
+/** Programs that ask in this network; those of files that ran here before ask in others. */
 function askers(): number[] {
+  const [name = ''] = network.inside([]).slice(-1);
+  const here = `net:[${statSync(`/run/netns/${name}`).ino}]`;
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
+    .filter((pid) => /^\d+$/.test(pid))
     .filter((pid) => {
       try {
-        const told = readFileSync(`/proc/${pid}/stat`, 'utf8');
-        const isOurs = Number(told.slice(told.lastIndexOf(')') + 2).split(' ')[1]) === process.pid;
-        return isOurs && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('QUESTION:');
+        const isHere = readlinkSync(`/proc/${pid}/ns/net`) === here;
+        return isHere && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('QUESTION:');
       } catch {
         return false; // it has ended
       }
-    });
+    })
+    .map(Number);
 }
