@@ -67,7 +67,7 @@ export async function measureActions(options: ActionOptions): Promise<Figure[]> 
 async function sampled({ sql }: Access, machines: number): Promise<void> {
   const deadline = nowMs() + 20_000;
   for (;;) {
-    const { rows } = await sql('select count(distinct service_id)::int as count from vps_samples');
+    const { rows } = await sql('select count(distinct service_id)::int as count from vps_charts');
     const { count } = rows[0] as { count: number };
     if (count >= machines / 2) return;
     if (nowMs() > deadline) throw new Error(`only ${count} machines were sampled`);

@@ -15,6 +15,7 @@ import { measureList } from './list.ts';
 import { measureMonth } from './month.ts';
 import { measureNightly } from './nightly.ts';
 import { fillServices, firstId, measureExport, openAccess, settle } from './people.ts';
+import { measureSamples } from './samples.ts';
 import { measureSignIn } from './signIn.ts';
 import { measureSsh } from './ssh.ts';
 import { measureStart } from './start.ts';
@@ -72,6 +73,7 @@ try {
   );
   if (['start', 'ssh'].some(wanted)) await machines();
   if (wanted('flows')) await flows();
+  if (wanted('samples')) await samples();
   if (process.env.INNKEEPER_BENCH_NETWORK === 'own') {
     await take('edge', () =>
       measureEdge(
@@ -166,6 +168,23 @@ async function flows(): Promise<void> {
   const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator', RATE_LIMITS: 'off' });
   const access = await openAccess(house);
   await take('flows', () => measureFlows(house, access, { rounds: quick ? 3 : 15, flows: 100_000 }));
+  await access.close();
+  await house.stop();
+}
+
+/** Beside a product that only answers requests. */
+async function samples(): Promise<void> {
+  const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator', ROLE: 'api' });
+  const access = await openAccess(house);
+  const people = await settle(access, 1);
+  await take('samples', () =>
+    measureSamples(
+      { house, access, people },
+      quick
+        ? { rounds: 1, few: 100, many: 1_000, minutes: 10 }
+        : { rounds: roundsOr(1), few: 1_000, many: 10_000, minutes: 60 },
+    ),
+  );
   await access.close();
   await house.stop();
 }

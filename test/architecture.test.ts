@@ -10,6 +10,7 @@ import { paymentProviders, settings } from '../src/config.ts';
 import { allStatements } from '../src/platform/database/index.ts';
 import { errorCodes, faceOf, statusName } from '../src/platform/errors.ts';
 import { listRoutes } from '../src/platform/http/index.ts';
+import { chartTableNames } from '../src/vps/chartParts.ts';
 import { allConcerns } from '../src/worker.ts';
 import { checksumsOfMigrations, mergedMigrations } from './mergedMigrations.ts';
 import { startTestProduct, type TestProduct } from './product.ts';
@@ -159,6 +160,7 @@ const tablesOf: Record<string, string[]> = {
       'vps_unknown_machines',
     ],
     'console_tickets',
+    ...['vps_charts', ...chartTableNames],
   ],
   tickets: [
     ...['tickets', 'ticket_messages', 'ticket_words', 'ticket_attachments'],

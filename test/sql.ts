@@ -4,7 +4,7 @@ import { until } from './product.ts';
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
-interface OnDatabase {
+export interface OnDatabase {
   databaseUrl: string;
 }
 
@@ -38,8 +38,8 @@ export async function sql<Row extends object>(
 
 /** Measurements, checks, and how far a reader of the journal came: the product makes them by itself whatever a test does. */
 const measured = ['vps_samples', 'vps_traffic', 'shield_counts', 'ledger_checks', 'webhook_cursor'];
-/** The same of what comes to addresses, with the parts that it is kept in. */
-const traffic = /^shield_(traffic|flows)(_|$)/;
+/** The same of what comes to addresses, and of charts, with the parts that it is kept in. */
+const traffic = /^(shield_(traffic|flows)|vps_charts)(_|$)/;
 const moments = ['seen_at', 'last_seen_at', 'last_used_at', 'last_used_ip', 'last_activity_at'];
 
 /**

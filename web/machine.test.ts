@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { HypervisorError } from '../src/drivers/hypervisor/index.ts';
 import { pngOf } from '../src/drivers/hypervisor/png.ts';
 import { runningVps } from '../test/orders.ts';
-import { sql } from '../test/sql.ts';
+import { putPoints } from '../test/points.ts';
 import { type Bed, openBed, signIn, type Visitor } from './testbed.ts';
 
 let bed: Bed;
@@ -33,12 +33,10 @@ async function measure(): Promise<void> {
   const moments = Array.from({ length: 60 }, (_, nth) => new Date(now - nth * 10_000)).filter(
     (_, nth) => nth < 20 || nth > 30,
   );
-  await sql(
-    bed.product,
-    `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
-     select $1, $2, 10, t, 12.5, 3e8, 1e9, 1000, 2000, 3000, 4000 from unnest($3::timestamptz[]) t on conflict do nothing`,
-    ...[id, bed.product.demo.customer.organization_id, moments],
-  );
+  await putPoints(bed.product, {
+    ...{ serviceId: id, organizationId: bed.product.demo.customer.organization_id, times: moments },
+    ...{ cpu: 12.5, mem: 3e8, maxmem: 1e9, diskRead: 1_000, diskWrite: 2_000, netin: 3_000, netout: 4_000 },
+  });
 }
 
 describe('a customer', () => {
@@ -160,12 +158,10 @@ describe('a customer', () => {
     const { page, complaints } = await openTab('');
     await page.getByText('pages.example.com').first().waitFor();
     const sample = async (cpu: number) =>
-      sql(
-        bed.product,
-        `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
-         values ($1, $2, 10, $3, $4, 1e8, 1e9, 0, 0, 0, 0) on conflict (service_id, interval_s, time) do update set cpu = excluded.cpu`,
-        ...[id, bed.product.demo.customer.organization_id, bed.product.clock.now(), cpu],
-      );
+      putPoints(bed.product, {
+        ...{ serviceId: id, organizationId: bed.product.demo.customer.organization_id },
+        ...{ times: [bed.product.clock.now()], cpu, mem: 1e8, maxmem: 1e9 },
+      });
     const bar = page.getByRole('progressbar', { name: 'CPU' });
     await expect
       .poll(async () => {

@@ -72,6 +72,7 @@ export {
   shareOf,
   shareWithin,
 } from './money.ts';
+export { type Parts, partOf, partsBetween, spentParts } from './parts.ts';
 export {
   type ClosingAccount,
   keptByLaw,

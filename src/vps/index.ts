@@ -10,11 +10,11 @@ import './permissions.ts';
 import type { AnySaga, PeriodicJob, Reaction } from '../platform/index.ts';
 import { updateAccess } from './access/keys.ts';
 import { passwordReset } from './access/password.ts';
-import { chartPeriodicJob } from './charts.ts';
 import { ticketPeriodicJob } from './console/open.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { reinstall } from './install/reinstall.ts';
+import { chartPeriodicJob, emptyChartsPeriodicJob } from './keepCharts.ts';
 import { powerSagas } from './power.ts';
 import { rename } from './settings.ts';
 import { backupPeriodicJob } from './snapshots/backups.ts';
@@ -27,7 +27,8 @@ import { resize } from './upgrade/resize.ts';
 
 export { sealedSecrets } from './actions/secrets.ts';
 export { actionProgress } from './actions/underWay.ts';
-export { createSampler, resolutions, sampleWatch } from './charts.ts';
+export { resolutions } from './chartParts.ts';
+export { createSampler, sampleWatch } from './charts.ts';
 export { vpsConcerns } from './concerns.ts';
 export { screenWatch } from './console/screen.ts';
 export { serveConsoles } from './console/server.ts';
@@ -58,4 +59,9 @@ export const vpsJobs: AnySaga[] = [
 
 export const vpsReactions: Reaction[] = [...deliveryReactions, ...upgradeReactions, ...suspendReactions];
 
-export const vpsPeriodicJobs: PeriodicJob[] = [backupPeriodicJob, chartPeriodicJob, ticketPeriodicJob];
+export const vpsPeriodicJobs: PeriodicJob[] = [
+  backupPeriodicJob,
+  chartPeriodicJob,
+  emptyChartsPeriodicJob,
+  ticketPeriodicJob,
+];

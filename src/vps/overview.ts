@@ -8,6 +8,7 @@ import { resourcesOf, vpsOptions } from '../services/index.ts';
 import { readShieldOf } from '../shield/index.ts';
 import { factsOf, reasonAgainstForce } from './actions/act.ts';
 import { viewAction } from './actions/history.ts';
+import { chartPartsSince } from './chartParts.ts';
 import { lockOwnVps, requireUsable, requireVps, stateOf, type VpsRow } from './queries.ts';
 import { actionNames, powerOff, reasonAgainst, ruleOf } from './states.ts';
 
@@ -19,12 +20,16 @@ interface UsageRow {
   traffic_bytes: number;
 }
 
-const usageOf = statement<UsageRow, { serviceId: number; organizationId: number; now: Date }>(
+const usageOf = statement<
+  UsageRow,
+  { serviceId: number; organizationId: number; now: Date; parts: number[] }
+>(
   'vps.usage',
   `select s.cpu, s.mem, s.netin, s.netout, coalesce(t.bytes, 0)::bigint as traffic_bytes
    from (values (:serviceId::bigint)) v(id)
-   left join lateral (select cpu, mem, netin, netout from vps_samples
-     where service_id = v.id and organization_id = :organizationId and interval_s = 10 and time > :now::timestamptz - interval '1 minute'
+   left join lateral (select cpu, mem, netin, netout from vps_charts
+     where service_id = v.id and organization_id = :organizationId and interval_s = 10 and part = any(:parts::smallint[])
+       and time > :now::timestamptz - interval '1 minute'
      order by time desc limit 1) s on true
    left join vps_traffic t on t.service_id = v.id and t.month =
      date_trunc('month', :now::timestamptz, 'UTC')::date`,
@@ -36,13 +41,14 @@ const recentStepS = 120;
 
 const recentOf = statement<
   { nth: number; cpu: number; mem: number },
-  { serviceId: number; organizationId: number; since: Date; stepS: number }
+  { serviceId: number; organizationId: number; since: Date; stepS: number; parts: number[] }
 >(
   'vps.recent',
   `select floor(extract(epoch from time - :since::timestamptz) / :stepS::int)::int as nth,
      avg(cpu)::float8 as cpu, avg(mem)::float8 as mem
-   from vps_samples
-   where service_id = :serviceId and organization_id = :organizationId and interval_s = 10 and time >= :since group by 1`,
+   from vps_charts
+   where service_id = :serviceId and organization_id = :organizationId and interval_s = 10 and part = any(:parts::smallint[])
+     and time >= :since group by 1`,
 );
 
 const bytesPerMb = 1_048_576;
@@ -57,7 +63,10 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
   const state = stateOf(vps);
   const machine = factsOf(vps);
   const now = ctx.clock.now();
-  const usage = await ctx.db.one(usageOf, { serviceId: id, organizationId: ctx.organizationId, now });
+  const usage = await ctx.db.one(usageOf, {
+    ...{ serviceId: id, organizationId: ctx.organizationId, now },
+    parts: chartPartsSince('hour', new Date(now.getTime() - 60_000), now),
+  });
   const isUp = state === 'running' && vps.started_at !== null;
   const againstForce = await reasonAgainstForce(ctx, vps);
   return {
@@ -110,9 +119,11 @@ function viewUsage(usage: UsageRow) {
 async function readRecent(ctx: OrganizationContext, serviceId: number) {
   const { organizationId } = ctx;
   const stepMs = recentStepS * 1_000;
-  const end = Math.floor(ctx.clock.now().getTime() / stepMs) + 1;
+  const now = ctx.clock.now();
+  const end = Math.floor(now.getTime() / stepMs) + 1;
   const since = new Date((end - recentSteps) * stepMs);
-  const rows = await ctx.db.many(recentOf, { serviceId, organizationId, since, stepS: recentStepS });
+  const parts = chartPartsSince('hour', since, now);
+  const rows = await ctx.db.many(recentOf, { serviceId, organizationId, since, stepS: recentStepS, parts });
   const byStep = new Map(rows.map((row) => [row.nth, row]));
   const steps = Array.from({ length: recentSteps }, (_, nth) => byStep.get(nth));
   return {

@@ -1,4 +1,5 @@
 import { type PersonalRoom, personalTable } from '../platform/index.ts';
+import { chartTableNames } from './chartParts.ts';
 
 const own = {
   organization: 'organization_id',
@@ -6,6 +7,12 @@ const own = {
     kept: 'what is left of a machine goes with its service, which ends before; its history tells who did what, by numbers',
   },
 } as const;
+
+const part = { ...own, hidden: 'a part of a table, with which it is exported' };
+const chartTables = [
+  personalTable('vps_charts', { ...own, without: ['part'] }),
+  ...chartTableNames.map((table) => personalTable(table, part)),
+];
 
 /** What is known of machines. */
 export const vpsPersonal: PersonalRoom = {
@@ -15,6 +22,7 @@ export const vpsPersonal: PersonalRoom = {
     personalTable('vps_snapshots', own),
     personalTable('vps_traffic', own),
     personalTable('vps_access', own),
+    ...chartTables,
     personalTable('vps_samples', own),
     personalTable('vps_upgrades', own),
     personalTable('vps_secrets', { ...own, hidden: 'a password that waits for its machine, sealed' }),

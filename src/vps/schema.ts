@@ -13,7 +13,7 @@ import {
   Strict,
   Timestamp,
 } from '../platform/http/index.ts';
-import { periods } from './charts.ts';
+import { periods } from './chartParts.ts';
 import { actionNames, actionStatuses, machineStates, powerOff, refusalCodes } from './states.ts';
 
 const Moment = Type.String({ format: 'date-time' });

@@ -100,6 +100,7 @@ const seconds: Record<string, number> = {
   'src/services/cancel/cancel.test.ts': 15,
   'src/vps/actions/stuck.test.ts': 15,
   'src/vps/reconcile.test.ts': 15,
+  'src/vps/keepCharts.test.ts': 15,
   'test/closedMeanwhile.test.ts': 15,
   'web/staff.test.ts': 15,
   'src/vps/snapshots/backups.test.ts': 14,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, newStaff, type Person, signedIn } from '../../../test/people.ts';
+import { putPoints } from '../../../test/points.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
 import { type EventStream, openStream } from '../../../test/stream.ts';
@@ -262,12 +263,10 @@ describe('a stream of events', () => {
   it('brings the newest samples of a machine to who watches it, and of no other', async () => {
     const { serviceId } = await runningVps(product, owner);
     const stream = await follow(owner, {}, `?watch=vps:${serviceId}`);
-    await sql(
-      product,
-      `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
-       values ($1, $2, 10, $3, 12.5, 1, 2, 3, 4, 5, 6)`,
-      ...[serviceId, owner.organizationId, product.clock.now()],
-    );
+    await putPoints(product, {
+      ...{ serviceId, organizationId: owner.organizationId, times: [product.clock.now()] },
+      ...{ cpu: 12.5, netout: 6 },
+    });
     const samples = () => stream.events.filter(({ event }) => event === 'vps.sample');
     await expect.poll(() => samples().length, { timeout: 6_000 }).toBeGreaterThan(0);
     expect(samples().find(({ data }) => data.sample.cpu === 12.5)).toMatchObject({

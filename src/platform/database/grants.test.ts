@@ -103,6 +103,7 @@ describe.skipIf(!hasTwo)("the application's role", () => {
       );
       expect(rows.map(({ proname }) => proname)).toEqual([
         'empty_shield_traffic',
+        'empty_vps_charts',
         'forget_in_books',
         'forget_in_journal',
       ]);

@@ -3,8 +3,10 @@ import { newInvoice, payByCredit } from '../../../test/invoices.ts';
 import { watchChanges } from '../../../test/noted.ts';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, newMember, type Person, signedIn } from '../../../test/people.ts';
+import { putPoints } from '../../../test/points.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+import { periods, resolutions } from '../../vps/chartParts.ts';
 
 const changes = watchChanges();
 
@@ -49,13 +51,12 @@ describe('a service that moves to another organization', () => {
     const machine = `/dashboard/service/${serviceId}/vps`;
     const { id: restart } = (await owner.post(`${machine}/restart`, {})).body.data.action;
     await settled(product);
-    await sql(
-      product,
-      `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
-       select $1, $2, s, $3::timestamptz - make_interval(secs => s), 77, 1, 1, 1, 1, 1, 1
-       from (select distinct unnest($4::int[]) as s) steps on conflict do nothing`,
-      ...[serviceId, owner.organizationId, product.clock.now(), [10, 300, 1800, 7200, 86_400]],
-    );
+    for (const period of periods) {
+      const time = new Date(product.clock.now().getTime() - resolutions[period].intervalS * 1_000);
+      await putPoints(product, {
+        ...{ serviceId, organizationId: owner.organizationId, period, times: [time], cpu: 77 },
+      });
+    }
     const credits = [await creditOf(owner), await creditOf(other)];
     const moved = await move();
     expect(moved.status, JSON.stringify(moved.body)).toBe(200);
@@ -109,14 +110,11 @@ describe('a service that moves to another organization', () => {
     const { owner, other, serviceId, move } = await ofTwo();
     await move();
     await settled(product);
-    const sample = (whose: Person, secondsAgo: number, cpu: number) =>
-      sql(
-        product,
-        `insert into vps_samples (service_id, organization_id, interval_s, time, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
-         values ($1, $2, 10, $3::timestamptz - make_interval(secs => $4), $5, 1, 1, 1, 1, 1, 1) on conflict do nothing`,
-        ...[serviceId, whose.organizationId, product.clock.now(), secondsAgo, cpu],
-      );
-    await sql(product, 'delete from vps_samples where service_id = $1', serviceId);
+    const sample = ({ organizationId }: Person, secondsAgo: number, cpu: number) => {
+      const times = [new Date(product.clock.now().getTime() - secondsAgo * 1_000)];
+      return putPoints(product, { serviceId, organizationId, times, cpu });
+    };
+    await sql(product, 'delete from vps_charts where service_id = $1', serviceId);
     await sample(owner, 40, 90);
     await sample(owner, 30, 90);
     await sample(other, 20, 10);

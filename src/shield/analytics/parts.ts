@@ -1,11 +1,14 @@
+import * as platform from '../../platform/index.ts';
+
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const count = 8;
 
 /** In which parts what came is kept: eight, each for so long, one after the other and then from the first one again. */
 export const resolutions = {
-  minutes: { ms: minuteMs, partMs: 7 * dayMs },
-  hours: { ms: hourMs, partMs: 92 * dayMs },
+  minutes: { ms: minuteMs, count, partMs: 7 * dayMs },
+  hours: { ms: hourMs, count, partMs: 92 * dayMs },
   /** Of each minute, with what rules can see of packets. */
-  flows: { ms: minuteMs, partMs: 30 * minuteMs },
+  flows: { ms: minuteMs, count, partMs: 30 * minuteMs },
 } as const;
 
 export type Resolution = keyof typeof resolutions;
@@ -17,27 +20,20 @@ export const keptIn = { minutes: dayMs, hours: dayMs, flows: minuteMs } as const
   number
 >;
 
-const parts = 8;
-
 export function partOf(resolution: Resolution, time: Date): number {
-  return runOf(resolution, time.getTime()) % parts;
-}
-
-function runOf(resolution: Resolution, ms: number): number {
-  return Math.floor(ms / resolutions[resolution].partMs);
+  return platform.partOf(resolutions[resolution], time);
 }
 
 /** Those that hold what was of these times. */
 export function partsBetween(resolution: Resolution, from: Date, until: Date): number[] {
-  const kept = new Set<number>();
-  for (let run = runOf(resolution, from.getTime()); run <= runOf(resolution, until.getTime()); run += 1)
-    kept.add(run % parts);
-  return [...kept];
+  return platform.partsBetween(resolutions[resolution], from, until);
 }
 
 /** Those that have nothing which is to be kept, for so many days or minutes; the one that comes next is among them. */
 export function spentParts(resolution: Resolution, now: Date, keep: number): number[] {
-  const from = new Date(now.getTime() - keep * keptIn[resolution]);
-  const kept = partsBetween(resolution, from, now);
-  return Array.from({ length: parts }, (_, nth) => nth).filter((nth) => !kept.includes(nth));
+  return platform.spentParts(
+    resolutions[resolution],
+    new Date(now.getTime() - keep * keptIn[resolution]),
+    now,
+  );
 }
