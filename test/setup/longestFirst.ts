@@ -47,6 +47,7 @@ const seconds: Record<string, number> = {
   'src/tickets/byMail/parseMail.test.ts': 25,
   'src/platform/database/lead.test.ts': 26,
   'src/drivers/hypervisor/incus/lines.test.ts': 27,
+  'src/drivers/hypervisor/proxmox/crashes.test.ts': 36,
   'web/tickets.test.ts': 25,
   'cli/ends.test.ts': 24,
   'src/drivers/hypervisor/qemu/starved.machine.test.ts': 24,

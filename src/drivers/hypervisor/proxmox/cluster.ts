@@ -1,6 +1,7 @@
 import { HypervisorError, type MachineId, type NodeCapacity } from '../contract.ts';
 import { asList, asNumber, asRecord, asText, short } from './answers.ts';
 import type { ProxmoxClient } from './client.ts';
+import { ProxmoxRefusal } from './failure.ts';
 import { idInTags } from './machine.ts';
 import type { ProxmoxOptions } from './options.ts';
 import { missingRights } from './rights.ts';
@@ -77,8 +78,13 @@ export function clusterFacts(options: ProxmoxOptions, client: ProxmoxClient): Cl
   }
 
   async function hasBridge(node: string): Promise<boolean> {
-    const found = await client.read(`/nodes/${node}/network`, { type: 'any_bridge' });
-    return asList(found, 'networks').some(({ iface }) => iface === bridge);
+    const asked = client.read(`/nodes/${node}/network`, { type: 'any_bridge' });
+    const found = await asked.catch((error: unknown) => {
+      // One node that went away just now does not keep the others from being used.
+      if (error instanceof ProxmoxRefusal && error.isOfSilentNode) return null;
+      throw error;
+    });
+    return found === null || asList(found, 'networks').some(({ iface }) => iface === bridge);
   }
 
   function lacksContents({ storages, nodes }: Overview): string[] {

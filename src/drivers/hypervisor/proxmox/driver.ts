@@ -33,7 +33,7 @@ import {
 import { absent, clusterMachines, type Machine, machinePath } from './machines.ts';
 import { proxmoxManagement } from './management.ts';
 import { checkOptions, type ProxmoxOptions } from './options.ts';
-import { sealed } from './packed.ts';
+import { sealed, unsealed } from './packed.ts';
 import type { Parts } from './parts.ts';
 import { powerWatch } from './power.ts';
 import { seedDiscs } from './seeds.ts';
@@ -70,6 +70,7 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
     seeds,
     oneAtATime,
     replaceSeed,
+    secretsOf,
     mustBeOff,
   };
   const { endConsoles, waitUntilTaken, close: closeConsoles, ...management } = proxmoxManagement(parts);
@@ -102,9 +103,29 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
     await seeds.sweep(id, node, [seed]);
   }
 
+  function secretsOf({ id, config }: Machine): Secrets | null {
+    const { seed, secrets } = notesIn(config);
+    if (seed === null || !seeds.isSecret(seed)) return null;
+    const known = secrets === null ? null : unsealed(options.tokenSecret, secrets);
+    if (known !== null) return known as Secrets;
+    throw new HypervisorError(
+      'host_not_ready',
+      `${id} has not booted yet, and what it will read is too long to be kept and written again: after its first boot this works`,
+    );
+  }
+
+  /** The disc that a machine is to start with; made anew where its node has none, as after somebody moved the machine there. */
+  async function discFor(machine: Machine): Promise<string | null> {
+    const { identity, seed } = notesIn(machine.config);
+    if (identity === null || seed === null) return null;
+    if ((await files.names(machine.node, 'iso')).includes(seed)) return seed;
+    await replaceSeed(machine, identity, secretsOf(machine));
+    return notesIn((await machines.must(machine.id)).config).seed;
+  }
+
   async function start(spec: MachineSpec): Promise<void> {
     const machine = await machines.must(spec.id);
-    const { seed } = notesIn(machine.config);
+    const seed = await discFor(machine);
     if (diskBytes(machine.config) === null || seed === null) throw absent(spec.id);
     await cluster.mustFilter();
     await holdToAddresses(client, machine, spec);
@@ -147,10 +168,13 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
   }
 
   async function destroy(id: MachineId): Promise<void> {
+    const before = await machines.find(id);
+    if (before === null) return;
+    if (await machines.isRunning(before)) await powers.quietly(id, () => powerOff(before));
+    await client.settled(before.node, before.vmid);
+    // What was under way may have been its end.
     const machine = await machines.find(id);
     if (machine === null) return;
-    if (await machines.isRunning(machine)) await powers.quietly(id, () => powerOff(machine));
-    await client.settled(machine.node, machine.vmid);
     // A disc in a drive is not taken away.
     if (machine.config[drive] !== undefined)
       await calling('disk_failed', machines.write(machine, { delete: drive }));
@@ -233,7 +257,9 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
       await oneAtATime(id, async () => {
         const machine = await machines.find(id);
         const { identity, seed } = machine ? notesIn(machine.config) : { identity: null, seed: null };
-        if (!machine || identity === null || seed === null || !seeds.isSecret(seed)) return;
+        if (!machine || identity === null || seed === null) return;
+        // The call before may have failed after the exchange, with all that it was to take away still there.
+        if (!seeds.isSecret(seed)) return seeds.sweep(id, machine.node, [seed]);
         await replaceSeed(machine, identity, null);
       });
     },

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Hypervisor } from '../contract.ts';
 import { type Answering, certificates, standIn } from '../incus/standIn.testbed.ts';
+import { proxmoxClient } from './client.ts';
 import { checkOptions, type ProxmoxOptions } from './options.ts';
 import { fingerprintOf, type ProxmoxBed, proxmoxBed } from './testbed.ts';
 
@@ -55,7 +56,10 @@ describe('where a cluster should be', () => {
   it('somebody with another certificate is told nothing, neither by a call nor by a console', async () => {
     await cluster();
     const driver = open({ fingerprints: [fingerprintOf(keys.other)] });
-    await expect(prepared(driver)).rejects.toEqual(notNow(/cannot be reached.*another certificate/));
+    const stranger = notNow(/cannot be reached.*another certificate/);
+    await expect(prepared(driver)).rejects.toEqual(stranger);
+    const client = proxmoxClient({ ...bed.options, fingerprints: [fingerprintOf(keys.other)] });
+    await expect(client.socket('/nodes/n1/qemu/100/vncwebsocket', { port: 5_900 })).rejects.toEqual(stranger);
     expect(bed.stand.asked).toEqual([]);
   });
 

@@ -72,9 +72,13 @@ const mostNotes = 8_192;
 export function notesIn(config: Config): Notes {
   const none = { image: '', identity: null, seed: null, secrets: null };
   const line = (config.description ?? '').split('\n').find((each) => each.startsWith('innkeeper:'));
-  return line === undefined
-    ? none
-    : { ...none, ...(unpacked(line.slice('innkeeper:'.length)) as Partial<Notes>) };
+  if (line === undefined) return none;
+  try {
+    return { ...none, ...(unpacked(line.slice('innkeeper:'.length)) as Partial<Notes>) };
+  } catch (cause) {
+    const message = `our notes at ${config.name} were changed by hand and cannot be read`;
+    throw new HypervisorError('host_not_ready', message, { cause });
+  }
 }
 
 /** Notes as they stand at the machine. Secrets that there is no room for are left out. */

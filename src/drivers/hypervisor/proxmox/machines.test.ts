@@ -311,6 +311,47 @@ describe('since when a machine runs', () => {
   });
 });
 
+describe('several nodes', () => {
+  const image = { slug: 'made', kind: 'build', recipe: 'made' } as const;
+  const images = () =>
+    [...bed.state.files.keys()].filter((key) => key.includes(':import/')).map((key) => key.split(' ')[0]);
+  beforeEach(() => {
+    bed.state.nodes.push({ name: 'n2', isOnline: true, bridges: ['vmbr0'] });
+  });
+
+  it('each get an image of their own, or all of them one where they share the storage', async () => {
+    expect(images()).toEqual(['n1']);
+    await driver.ensureImage(image, () => undefined);
+    expect(images()).toEqual(['n1', 'n2']);
+    bed.state.files.clear();
+    (bed.state.storages[1] as { isShared: boolean }).isShared = true;
+    await driver.ensureImage(image, () => undefined);
+    expect(images()).toEqual(['n1']);
+  });
+
+  it('one that was asked for gets the machine, and only where it has the image', async () => {
+    const there = open({ node: 'n2' });
+    await expect(there.createDisk(bed.spec(1))).rejects.toMatchObject({ code: 'image_unknown' });
+    await there.ensureImage(image, () => undefined);
+    await there.createDisk(bed.spec(1));
+    expect((await driver.inspect(bed.spec(1).id)).node).toBe('n2');
+    expect((await driver.capacity()).cpuCores).toBe(32);
+    expect((await there.capacity()).cpuCores).toBe(16);
+  });
+
+  it('a machine that somebody moved is followed, and has its disc where it is', async () => {
+    const vm = await made();
+    vm.node = 'n2';
+    expect(await driver.list()).toEqual([
+      { id: bed.spec(1).id, power: 'stopped', startedAt: null, node: 'n2' },
+    ]);
+    await driver.start(bed.spec(1));
+    await driver.waitUntilReady(bed.spec(1), { timeoutMs: 10_000 });
+    expect(vm.running?.guest.hostname).toBe('guest');
+    expect(vm.running?.guest.passwordHash).toBe(bed.identity.passwordHash);
+  });
+});
+
 /** Letters in no order, always the same. */
 function incompressible(length: number): string {
   let state = 1;

@@ -5,7 +5,6 @@ import type { MachineManagement } from '../management.ts';
 import type { Agent } from '../qemu/agent.ts';
 import * as guest from '../qemu/guest.ts';
 import { withAddresses } from '../qemu/publicIdentity.ts';
-import type { Secrets } from '../qemu/seed.ts';
 import { sharedLines } from '../sharedLines.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
 import { answers, machineAgent } from './agent.ts';
@@ -13,7 +12,6 @@ import { growDisk } from './create.ts';
 import { calling } from './failure.ts';
 import { checkName, differing, diskBytes, notesIn, settingsOf } from './machine.ts';
 import type { Machine } from './machines.ts';
-import { unsealed } from './packed.ts';
 import type { Parts } from './parts.ts';
 import { pictureOf } from './picture.ts';
 import { rebuildDisk } from './rebuild.ts';
@@ -88,24 +86,12 @@ export function proxmoxManagement(parts: Parts): MachineManagement & OwnManageme
     return Number(told.cpus) !== cpuCores || Number(told.maxmem) !== memoryMib * 2 ** 20;
   }
 
-  /** What the disc that it has holds of secrets; null when they are forgotten. */
-  function secretsOf({ id, config }: Machine): Secrets | null {
-    const { seed, secrets } = notesIn(config);
-    if (seed === null || !seeds.isSecret(seed)) return null;
-    const known = secrets === null ? null : unsealed(options.tokenSecret, secrets);
-    if (known !== null) return known as Secrets;
-    throw new HypervisorError(
-      'host_not_ready',
-      `${id} has not booted yet, and what it will read is too long to be kept and written again: after its first boot this works`,
-    );
-  }
-
   async function setAddresses(spec: MachineSpec): Promise<void> {
     const machine = await mustExist(spec.id);
     const { identity } = notesIn(machine.config);
     const known = identity && withAddresses(identity, spec.nic);
     if (known === null) return;
-    await parts.replaceSeed(machine, known, secretsOf(machine));
+    await parts.replaceSeed(machine, known, parts.secretsOf(machine));
     if (!(await machines.isRunning(machine))) return;
     must('guest_agent');
     await guest.setAddresses(machineAgent(client, machine), spec.nic, known.former);
@@ -114,7 +100,8 @@ export function proxmoxManagement(parts: Parts): MachineManagement & OwnManageme
   async function rename(id: MachineId, hostname: string): Promise<void> {
     const machine = await mustExist(id);
     const { identity } = notesIn(machine.config);
-    if (identity !== null) await parts.replaceSeed(machine, { ...identity, hostname }, secretsOf(machine));
+    if (identity !== null)
+      await parts.replaceSeed(machine, { ...identity, hostname }, parts.secretsOf(machine));
   }
 
   function watched<T extends { destroy(): unknown; once(event: 'close', done: () => void): unknown }>(

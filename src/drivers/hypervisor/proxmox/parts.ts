@@ -20,6 +20,8 @@ export interface Parts {
   oneAtATime: <T>(key: string, work: () => Promise<T>) => Promise<T>;
   /** Gives the guest another disc with its identity, and takes the one before away. */
   replaceSeed(machine: Machine, known: PublicIdentity, secrets: Secrets | null): Promise<void>;
+  /** What the disc that it has holds of secrets; null when they are forgotten. Fails when that could not be kept. */
+  secretsOf(machine: Machine): Secrets | null;
   /** A stopped machine of ours; `not_stopped` when it runs. */
   mustBeOff(id: MachineId): Promise<Machine>;
 }

@@ -165,7 +165,7 @@ export const calls: Record<string, (call: Call) => Answer> = {
   [`POST ${machine}/config`]: task('qmconfig', (vm, call) => {
     const { settings, gone } = settingsIn(call);
     if (call.given.digest !== undefined && call.given.digest !== digestOf(vm))
-      throw new Error('detected modified configuration - file changed by other user? Try again.');
+      throw new Error('checksum mismatch (file change by other user?)');
     configure(call.state, vm, settings, gone);
   }),
   [`PUT ${machine}/resize`]: task('resize', (vm, { state, given }) =>

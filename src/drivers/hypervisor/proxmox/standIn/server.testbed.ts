@@ -50,6 +50,7 @@ export async function proxmoxStandIn(identity: Identity, state: State): Promise<
     void answer(stand, request, response);
   });
   server.on('upgrade', (request, socket, head) => {
+    stand.asked.push(`UPGRADE ${request.url}`);
     try {
       const { given } = admitted(stand, request, {});
       const console = state.consoles.get(Number(given.port));
