@@ -144,7 +144,7 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
     );
     const { run } = await machines.live(machine);
     if (run === null) throw failure;
-    powers.did(spec.id, 'running', run.pid);
+    powers.did(spec.id, 'running', { node: machine.node, pid: run.pid });
     // Without the note, a look at it notes it.
     await machines.noteRun(machine, run).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Hypervisor, MachineEvent } from '../contract.ts';
 import type { ProxmoxOptions } from './options.ts';
-import { bareVm, end } from './standIn/machines.testbed.ts';
+import { bareVm, end, start } from './standIn/machines.testbed.ts';
 import { beginTask, type Vm } from './standIn/state.testbed.ts';
 import { type ProxmoxBed, proxmoxBed } from './testbed.ts';
 
@@ -308,6 +308,60 @@ describe('since when a machine runs', () => {
     expect(vm.running?.pid).not.toBe(pid);
     vm.settings.tags = `innkeeper;machine-${spec.id}`; // as after a start by hand
     await expect.poll(() => vm.settings.tags).toContain(`run-${vm.running?.pid}-`);
+  });
+});
+
+describe('what happens while nobody looks', () => {
+  const events: string[] = [];
+  beforeEach(async () => {
+    events.length = 0;
+    await made();
+    await driver.start(bed.spec(1));
+    driver.watch(({ power, cause }) => events.push(`${power} ${cause}`));
+    await driver.prepare(() => undefined);
+  });
+  const vm = () => bed.vm(bed.spec(1).id) as Vm;
+
+  it('is told: off and on again, and who ended it', async () => {
+    end(bed.state, vm(), 'by the engine');
+    start(bed.state, vm());
+    await expect.poll(() => events).toEqual(['stopped guest', 'running host']);
+    end(bed.state, vm(), 'silent');
+    await expect.poll(() => events.slice(2)).toEqual(['stopped lost']);
+  });
+
+  it('is told as lost where the journal may not be read', async () => {
+    bed.state.grants['/nodes'] = ['Sys.Audit'];
+    end(bed.state, vm(), 'by the engine');
+    await expect.poll(() => events).toEqual(['stopped lost']);
+  });
+
+  it('is no end of a machine that was moved while it ran', async () => {
+    bed.state.nodes.push({ name: 'n2', isOnline: true, bridges: ['vmbr0'] });
+    vm().node = 'n2';
+    (vm().running as { pid: number }).pid += 1;
+    const pid = vm().running?.pid;
+    await expect.poll(() => vm().settings.tags).toContain(`run-${pid}-`);
+    expect(events).toEqual([]);
+  });
+
+  it('is said once in the log while the cluster cannot be asked', async () => {
+    const warned: string[] = [];
+    const log = {
+      info: () => undefined,
+      warn: (_: object, words: string) => warned.push(words),
+      error: () => undefined,
+    };
+    const other = open({ log });
+    await other.prepare(() => undefined);
+    bed.stand.meddle = (_what, request) => {
+      request.socket.destroy();
+      return true;
+    };
+    const asked = bed.stand.asked.length;
+    await expect.poll(() => bed.stand.asked.length).toBeGreaterThan(asked + 8);
+    expect(warned).toEqual(['What happens to machines of a cluster is not to be seen now']);
+    bed.stand.meddle = null;
   });
 });
 

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { MachineEvent, MachineId } from '../contract.ts';
 import { tellOfPower } from '../tellOfPower.ts';
 import type { ProxmoxClient } from './client.ts';
-import type { Place } from './cluster.ts';
 import type { Machines, Seen } from './machines.ts';
 import type { ProxmoxOptions } from './options.ts';
 
@@ -11,17 +10,22 @@ export interface PowerWatch {
   watch(listener: (event: MachineEvent) => void): () => void;
   /** Begins to look now and then. Resolves when it has looked once. */
   listen(): Promise<void>;
-  /** What a call of ours brought about, known before we look. */
-  did(id: MachineId, power: MachineEvent['power'], pid?: number): void;
+  /** What a call of ours brought about, known before we look; of one that was started, its process. */
+  did(id: MachineId, power: MachineEvent['power'], process?: Process): void;
   /** While `work` lasts, what the machine does is our doing, and no word about it is passed on. */
   quietly<T>(id: MachineId, work: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
+interface Process {
+  node: string;
+  pid: number;
+}
+
 interface Known {
   power: MachineEvent['power'];
-  /** Its process, when it was seen running. */
-  pid: number;
+  /** By which it was seen running. */
+  process: Process;
 }
 
 const watchMs = 3_000;
@@ -56,13 +60,14 @@ export function powerWatch(options: ProxmoxOptions, client: ProxmoxClient, machi
     const { found } = await machines.all();
     for (const { place, live } of found) {
       if (live === null || isClosed) continue;
-      const known: Known = { power: live.power, pid: live.run?.pid ?? 0 };
+      const known: Known = { power: live.power, process: { node: place.node, pid: live.run?.pid ?? 0 } };
       const before = last.get(place.id);
-      const isNews = before !== undefined && before.power !== known.power;
-      const cause = isNews && known.power === 'stopped' ? await endOf(place, before.pid, since) : 'host';
+      const hasEnded = before?.power === 'running' && isOver(before.process, known);
+      const cause = hasEnded ? await endOf(before.process, since) : 'host';
       if (quiet.has(place.id) || doneMeanwhile.has(place.id)) continue;
       if (isFirst && before === undefined) last.set(place.id, known);
-      else tell(place.id, known, cause);
+      else if (hasEnded) tell(place.id, { ...known, power: 'stopped' }, cause);
+      if (last.get(place.id)?.power !== known.power) tell(place.id, known, 'host');
       await note({ place, live });
     }
     const there = new Set(found.map(({ place }) => place.id));
@@ -79,7 +84,7 @@ export function powerWatch(options: ProxmoxOptions, client: ProxmoxClient, machi
    * A guest that shuts itself down leaves its process to a program of the engine, which ends it; the process writes that into the
    * journal. One that was lost writes nothing.
    */
-  async function endOf({ node }: Place, pid: number, sinceMs: number): Promise<MachineEvent['cause']> {
+  async function endOf({ node, pid }: Process, sinceMs: number): Promise<MachineEvent['cause']> {
     const since = Math.floor(sinceMs / 1_000) - journalSlackS;
     const lines = await client.read(`/nodes/${node}/journal`, { since }).catch(() => []);
     const ended = new RegExp(
@@ -89,13 +94,18 @@ export function powerWatch(options: ProxmoxOptions, client: ProxmoxClient, machi
   }
 
   async function lookAgain(): Promise<void> {
+    let isAway = false;
     while (!isClosed) {
       await delay(options.watchMs ?? watchMs, undefined, { ref: false });
       if (isClosed) return;
-      // Who cannot be reached now is asked again.
-      await look(false).catch((error: unknown) =>
-        log.warn({ error: String(error) }, 'The cluster was not looked at'),
-      );
+      try {
+        await look(false);
+        isAway = false;
+      } catch (error) {
+        // Who cannot be reached now is asked again, and the log hears of it once.
+        if (!isAway) log.warn({ error }, 'What happens to machines of a cluster is not to be seen now');
+        isAway = true;
+      }
     }
   }
 
@@ -109,9 +119,9 @@ export function powerWatch(options: ProxmoxOptions, client: ProxmoxClient, machi
       await look(true);
       looking ??= lookAgain();
     },
-    did(id, power, pid) {
+    did(id, power, process) {
       doneMeanwhile.add(id);
-      tell(id, { power, pid: pid ?? last.get(id)?.pid ?? 0 }, 'host');
+      tell(id, { power, process: process ?? last.get(id)?.process ?? { node: '', pid: 0 } }, 'host');
     },
     async quietly(id, work) {
       quiet.set(id, (quiet.get(id) ?? 0) + 1);
@@ -129,4 +139,9 @@ export function powerWatch(options: ProxmoxOptions, client: ProxmoxClient, machi
       listeners.clear();
     },
   };
+}
+
+/** Switched off, or off and on again while nobody looked; one that runs on another node was moved there. */
+function isOver(before: Process, { power, process }: Known): boolean {
+  return power === 'stopped' || (before.node === process.node && before.pid !== process.pid);
 }
