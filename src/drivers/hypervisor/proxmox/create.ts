@@ -44,10 +44,15 @@ async function made(making: Making, spec: MachineSpec): Promise<Machine> {
   const notes: Notes = { image: spec.image, identity: null, seed: null, secrets: null };
   for (let tries = 1; ; tries += 1) {
     const overview = await cluster.overview();
+    // What is taken and what is this one has to be seen at the same moment.
+    const there = await machines.findIn(overview, spec.id);
+    if (there) return there;
     const node = await nodeFor(making, overview, spec.image);
     const { vmid, hidden } = await freeNumber(options, client, overview, spec.id);
     // One that is just being made shows neither its name nor whose it is: it may be this one, by a call whose answer was lost.
-    for (const each of hidden) await client.settled(node, each, 'qmcreate');
+    for (const each of hidden)
+      for (const { name, answers } of overview.nodes)
+        if (answers) await client.settled(name, each, 'qmcreate');
     const madeMeanwhile = hidden.length > 0 ? await machines.find(spec.id) : null;
     if (madeMeanwhile) return madeMeanwhile;
     const creating = client.run('POST', `/nodes/${node}/qemu`, madeWith(options, spec, vmid, notes));

@@ -33,6 +33,8 @@ export interface Seen {
 export interface Machines {
   /** Null when it is not there; `disk_failed` when what says that it is it may not be. */
   find(id: MachineId): Promise<Machine | null>;
+  /** The same of what was seen already. */
+  findIn(overview: Overview, id: MachineId): Promise<Machine | null>;
   /** `machine_absent` when it is not there. */
   must(id: MachineId): Promise<Machine>;
   live(place: Place): Promise<Live>;
@@ -137,6 +139,7 @@ export function clusterMachines(
 
   return {
     find,
+    findIn,
     live,
     all,
     async must(id) {
