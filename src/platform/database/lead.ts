@@ -1,15 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { causesOf, type Logger } from '../log.ts';
-import { connectAlone, endAlone, endsWithItsHost } from './alone.ts';
+import { connectAlone, endAlone, endsWhenSilent } from './alone.ts';
 
 const againMs = 1_000;
 /** Whoever waits asks now and then: to wait within the server would hold up what is done there with `concurrently`. */
 const askMs = 5_000;
-/** A leader says so often that it lives, as whoever waits does by asking, … */
+/** A leader says so often that it lives, as whoever waits does by asking: the server ends a session that says nothing. */
 const beatMs = 4_000;
-/** … and the server ends the session of one that says nothing for so long. */
-const silentMs = 20_000;
 const leadingClass = 741_120;
 
 /**
@@ -31,8 +29,7 @@ export function startLeading(
     const lost = new AbortController();
     const client = await connectAlone(url, name, async (next) => {
       next.on('end', () => lost.abort());
-      // Of a process that hangs its kernel says that all is well.
-      await next.query(`${endsWithItsHost}; set idle_session_timeout = ${silentMs}`);
+      await next.query(endsWhenSilent);
     });
     const signal = AbortSignal.any([stop.signal, lost.signal]);
     let beating: NodeJS.Timeout | undefined;

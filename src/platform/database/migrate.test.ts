@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -74,4 +75,22 @@ it('a file inside a transaction leaves nothing when it fails', async () => {
   await expect(migrate(database.url, { folder })).rejects.toThrow('0002_half.sql: division by zero');
   const { rows } = await client.query(`select to_regclass('half') as half`);
   expect(rows).toEqual([{ half: null }]);
+});
+
+it('goes on where a process that hangs in the middle has begun', { timeout: 90_000 }, async () => {
+  await write('0002_slow.sql', `select pg_sleep(2);\ninsert into notes values (2, 'slow');\n`);
+  const module = JSON.stringify(path.join(import.meta.dirname, 'migrate.ts'));
+  const other = `import { migrate } from ${module}; await migrate(process.argv[1], { folder: process.argv[2] });`;
+  const argv = ['--input-type=module', '-e', other, database.url, folder];
+  const child = spawn(process.execPath, argv, { stdio: 'ignore' });
+  try {
+    const sleeping = `select from pg_stat_activity where datname = current_database() and query like 'select pg_sleep%'`;
+    await expect.poll(async () => (await client.query(sleeping)).rowCount, { timeout: 10_000 }).toBe(1);
+    // Its kernel goes on to answer for it.
+    child.kill('SIGSTOP');
+    expect(await migrate(database.url, { folder })).toEqual(['0002_slow.sql']);
+    expect((await client.query('select from notes')).rowCount).toBe(2);
+  } finally {
+    child.kill('SIGKILL');
+  }
 });

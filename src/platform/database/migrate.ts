@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { endsWhenSilent } from './alone.ts';
 import { grantRetention, grantTo } from './grants.ts';
 
 const ourFolder = join(import.meta.dirname, '../../../migrations');
@@ -27,7 +28,7 @@ interface Migration {
 
 /**
  * Brings the database up to date with `migrations/`: plain SQL, numbered, forward only, each file in one
- * transaction. Two processes may call it at once: the second waits. Returns the names applied now.
+ * transaction. Two processes may call it at once: the second waits, and goes on where the first dies or hangs. Returns the names applied now.
  * Fails when a file that was already applied has changed since, or when the database is ahead of the code.
  *
  * A file whose first line is `-- outside a transaction` is for what PostgreSQL refuses in one, such as
@@ -45,6 +46,7 @@ export async function migrate(
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true });
   await client.connect();
   try {
+    await client.query(endsWhenSilent);
     if (schema !== undefined) await client.query(`set search_path = ${pg.escapeIdentifier(schema)}`);
     await takeLock(client);
     await client.query(
