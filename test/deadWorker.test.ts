@@ -80,6 +80,14 @@ async function minutesPass(): Promise<void> {
   await sql(before, `update nodes set seen_at = seen_at - interval '2 minutes'`);
 }
 
+/** Numbers of workers whose jobs nobody else goes on with. */
+async function lockedNumbers(): Promise<number[]> {
+  const held = `select objid::bigint::int as number from pg_locks where locktype = 'advisory' and classid = 741101
+    and objsubid = 2 and granted and database = (select oid from pg_database where datname = current_database())`;
+  const found = await sql<{ number: number }>({ databaseUrl: database.url }, held);
+  return found.map(({ number }) => number);
+}
+
 /** Staff is told half a minute after the worker was missed, and what waited is delivered a while after another one began. */
 const patienceMs = 110_000;
 
@@ -202,7 +210,9 @@ describe('a worker without an API', () => {
     );
   });
 
-  it('that hangs counts as away after a minute, although it holds its lock, until it goes on', async () => {
+  it('that hangs counts as away after a minute, and its jobs are anybody’s sooner, until it goes on', async () => {
+    const before = await lockedNumbers();
+    expect(before).toHaveLength(1);
     process.kill(worker.pid, 'SIGSTOP');
     try {
       await minutesPass();
@@ -211,6 +221,7 @@ describe('a worker without an API', () => {
         ({ checks }) => checks.workers?.ok === false,
       );
       await until(node, ({ reachable }) => reachable === false);
+      await until(lockedNumbers, (locked) => !before.some((each) => locked.includes(each)), 60_000);
     } finally {
       process.kill(worker.pid, 'SIGCONT');
     }

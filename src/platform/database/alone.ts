@@ -8,11 +8,14 @@ const connectMs = 5_000;
 export const answerMs = 15_000;
 const endMs = 1_000;
 
-/** A host that lost its power says nothing: the server asks, and ends its session, with all locks, within half a minute. */
-export const endsWithItsHost =
-  'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3';
-/** The same of a process that hangs, of which its kernel says that all is well: what says nothing for so long is not there. */
-export const endsWhenSilent = `${endsWithItsHost}; set idle_session_timeout = '20s'; set idle_in_transaction_session_timeout = '20s'`;
+/**
+ * What a session says of itself whose locks somebody waits for. A host that lost its power says nothing: the server asks, and ends the
+ * session within half a minute. Of a process that hangs, such as in a machine that is paused, its kernel says that all is well: what
+ * says nothing for so many seconds is not there either.
+ */
+export const endsWhenSilent = (seconds: number): string =>
+  'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; ' +
+  `set idle_session_timeout = '${seconds}s'; set idle_in_transaction_session_timeout = '${seconds}s'`;
 
 /**
  * Opens a connection beside the pool, for what lasts as long as it does: a lock, news from other processes. `begin`

@@ -29,7 +29,7 @@ export function startLeading(
     const lost = new AbortController();
     const client = await connectAlone(url, name, async (next) => {
       next.on('end', () => lost.abort());
-      await next.query(endsWhenSilent);
+      await next.query(endsWhenSilent(20));
     });
     const signal = AbortSignal.any([stop.signal, lost.signal]);
     let beating: NodeJS.Timeout | undefined;

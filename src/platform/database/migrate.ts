@@ -46,7 +46,7 @@ export async function migrate(
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true });
   await client.connect();
   try {
-    await client.query(endsWhenSilent);
+    await client.query(endsWhenSilent(20));
     if (schema !== undefined) await client.query(`set search_path = ${pg.escapeIdentifier(schema)}`);
     await takeLock(client);
     await client.query(

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { connectAlone, endAlone, endsWithItsHost } from '../database/alone.ts';
+import { connectAlone, endAlone, endsWhenSilent } from '../database/alone.ts';
 import type { Drivers } from '../drivers.ts';
 import { AppError } from '../errors.ts';
 import { channel, namesIn, startAnnouncing } from './announce.ts';
@@ -51,8 +51,10 @@ const restMs = 5_000;
 const busyForMs = 10_000;
 /** How often it looks for jobs that a clock which was ahead has put off. */
 const correctEveryMs = 10_000;
-/** A worker that has not looked for jobs for so long hangs. */
+/** A worker that has not looked for jobs for so long hangs, … */
 const hangsAfterMs = 30_000;
+/** … and others go on with its jobs where it has not even said so often that it lives. */
+const beatMs = 5_000;
 
 /** A claim on life: as long as the connection stands, the jobs of `number` are being worked on. */
 interface Liveness {
@@ -314,12 +316,21 @@ async function showLife(
   const client = await connectAlone(url, 'worker', async (next) => {
     next.on('end', () => abort.abort(new ClaimLost()));
     next.on('notification', ({ payload }) => onTold(namesIn(payload)));
-    await next.query(endsWithItsHost);
+    await next.query(endsWhenSilent(hangsAfterMs / 1_000));
     await next.query(`listen ${channel}`);
     await next.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
     for (const node of nodes) await next.query('select pg_advisory_lock_shared($1, $2)', [servedClass, node]);
   });
-  return { number, signal: abort.signal, end: () => endAlone(client) };
+  const beating = setInterval(() => {
+    if (abort.signal.aborted) clearInterval(beating);
+    // One that fails tells by the connection's end.
+    else client.query('select 1').catch(() => undefined);
+  }, beatMs);
+  const end = () => {
+    clearInterval(beating);
+    return endAlone(client);
+  };
+  return { number, signal: abort.signal, end };
 }
 
 function sleep(ms: number): Promise<void> {
