@@ -160,6 +160,21 @@ it('shows what happens between its painting and its scripts', async () => {
   await page.getByRole('link', { name: 'meanwhile.example.com' }).waitFor();
 });
 
+it('leaves nothing in the window of whoever signs out', async () => {
+  const leaving = await signedIn(bed.product, bed.product.demo.customer);
+  const { page } = await openPainted({
+    storageState: keptOf(bed, { ...owner, token: leaving.token, scheme: 'light' }),
+  });
+  const answer = await page.goto('/services');
+  expect(await answer?.text()).toContain('read.example.com');
+  await page.getByRole('button', { name: 'Ada Novak' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.waitForURL('**/sign-in');
+  const window = await page.content();
+  for (const theirs of ['read.example.com', bed.product.demo.customer.email])
+    expect(window).not.toContain(theirs);
+});
+
 it("is one person's alone, in their language and theme, and no more than the API says to them", async () => {
   const { text, headers } = await fetched(cookiesOf(owner, 'dark'));
   expect(headers.get('cache-control')).toBe('private, no-store');

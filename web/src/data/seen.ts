@@ -12,10 +12,12 @@ export function seen(): Promise<void> {
   return first;
 }
 
-/** What the server has painted, and what it was painted of; null when it has painted nothing. */
+/** What the server has painted, and what it was painted of, once; null when it has painted nothing. */
 export function painted(): Painted | null {
-  const given = document.getElementById('answers')?.textContent;
-  return given ? (JSON.parse(given) as Painted) : null;
+  const given = document.getElementById('answers');
+  // Whoever signs in here next finds nothing in the page of who did before.
+  given?.remove();
+  return given?.textContent ? (JSON.parse(given.textContent) as Painted) : null;
 }
 
 export interface Painted {

@@ -1,5 +1,6 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { ApiError, type Schema } from '../../../../client/index.ts';
+import { forgetBegun } from '../begun.ts';
 import { client } from '../client.ts';
 import { forgetDrafts } from '../drafts.ts';
 import { actAs, acting } from '../impersonation.ts';
@@ -105,6 +106,7 @@ export async function startOver(): Promise<void> {
 /** Nobody is signed in any more. */
 export async function endSession(): Promise<void> {
   await queryClient.cancelQueries();
+  forgetBegun();
   rememberSignedIn(null);
   forgetDrafts(null);
   forgetLate();
