@@ -111,6 +111,7 @@ async function hour({ house, access }: Shop, nodes: Nodes, minutes: number): Pro
     if (ms % 300_000 === 0) for (const job of everyFiveMinutes) await runPeriodicJob(ctx, job);
     if (ms % checkpointMs === 0) await checkpoint.take();
   }
+  for (const sample of samplers) await sample.finish();
   await checkpoint.close();
   const wal = await walBytes(access);
   return { cpu: costSince(before.cpu, cpuOf(house, process.pid), 1), walBytes: wal - before.wal };

@@ -163,6 +163,9 @@ export function watchNode(
     forget();
     const all = [comparing, sampling, asking, mending, following, shielding];
     await Promise.all(all.map(({ stop }) => stop()));
+    await sample
+      .finish()
+      .catch((error: Error) => ctx.log.warn({ err: causesOf(error) }, 'traffic could not be written down'));
   };
 }
 

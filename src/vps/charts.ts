@@ -4,6 +4,7 @@ import { type Context, type OrganizationContext, partOf, statement } from '../pl
 import { chartParts, chartPartsSince, type Period, resolutions } from './chartParts.ts';
 import { serviceIdOf } from './machine.ts';
 import { requireVps } from './queries.ts';
+import { countingTraffic } from './traffic.ts';
 
 interface Point {
   time: Date;
@@ -54,15 +55,6 @@ const insertSamples = statement<
      as s(service_id, time, part, cpu, mem, maxmem, disk_read, disk_write, netin, netout)
    join machines m on m.service_id = s.service_id
    on conflict do nothing`,
-);
-
-const countTraffic = statement<never, { now: Date; serviceIds: number[]; bytes: number[] }>(
-  'vps.countTraffic',
-  `insert into vps_traffic as t (service_id, organization_id, month, bytes)
-   select m.service_id, m.organization_id, date_trunc('month', :now::timestamptz, 'UTC')::date, s.bytes
-   from unnest(:serviceIds::bigint[], :bytes::bigint[]) as s(service_id, bytes)
-     join machines m on m.service_id = s.service_id
-   on conflict (service_id, month) do update set bytes = t.bytes + excluded.bytes`,
 );
 
 /** Real samples of a machine over a period, oldest first. Rates are per second, `cpu` is per cent of all cores. */
@@ -137,14 +129,14 @@ const coresOnNode = statement<{ service_id: number; cpu_cores: number }, { nodeI
   'select service_id, cpu_cores from machines where node_id = :nodeId',
 );
 
+/** Takes a look at machines. `finish` writes down what was only counted. */
+export type Sampler = (() => Promise<void>) & { finish(): Promise<void> };
+
 /** Samples every running machine of a node, all of them in one pass and one statement. */
-export function createSampler(
-  ctx: Context,
-  nodeId: number,
-  sample: () => Promise<MachineSample[]>,
-): () => Promise<void> {
+export function createSampler(ctx: Context, nodeId: number, sample: () => Promise<MachineSample[]>): Sampler {
   let last = new Map<string, MachineSample>();
-  return async () => {
+  const traffic = countingTraffic(ctx);
+  const take = async () => {
     const samples = await sample();
     const cores = new Map(
       (await ctx.db.many(coresOnNode, { nodeId })).map((row) => [row.service_id, row.cpu_cores]),
@@ -160,13 +152,12 @@ export function createSampler(
     });
     last = new Map(samples.map((each) => [each.id, each]));
     if (rows.length > 0) await writeSamples(ctx, rows);
+    await traffic.add(rows);
   };
+  return Object.assign(take, { finish: traffic.finish });
 }
 
-async function writeSamples(
-  ctx: Context,
-  rows: (Point & { serviceId: number; bytes: number })[],
-): Promise<void> {
+async function writeSamples(ctx: Context, rows: (Point & { serviceId: number })[]): Promise<void> {
   await ctx.db.run(insertSamples, {
     intervalS: resolutions.hour.intervalS,
     serviceIds: rows.map((row) => row.serviceId),
@@ -179,10 +170,5 @@ async function writeSamples(
     diskWrite: rows.map((row) => row.disk_write),
     netin: rows.map((row) => row.netin),
     netout: rows.map((row) => row.netout),
-  });
-  await ctx.db.run(countTraffic, {
-    now: ctx.clock.now(),
-    serviceIds: rows.map((row) => row.serviceId),
-    bytes: rows.map((row) => row.bytes),
   });
 }
