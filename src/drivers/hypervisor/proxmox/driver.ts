@@ -110,7 +110,7 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
     if (known !== null) return known as Secrets;
     throw new HypervisorError(
       'host_not_ready',
-      `${id} has not booted yet, and what it will read is too long to be kept and written again: after its first boot this works`,
+      `${id} has not booted yet, and what it will read cannot be written again, being too long to be kept or kept under a token that was exchanged: after its first boot this works`,
     );
   }
 

@@ -28,8 +28,9 @@ export function sealed(secret: string, value: unknown): string {
 /** Null when it was sealed with another secret, as after the token was exchanged. */
 export function unsealed(secret: string, text: string): unknown {
   const bytes = Buffer.from(text, 'base64');
-  const decipher = createDecipheriv('aes-256-gcm', keyOf(secret), bytes.subarray(0, ivBytes));
   try {
+    const iv = bytes.subarray(0, ivBytes);
+    const decipher = createDecipheriv('aes-256-gcm', keyOf(secret), iv, { authTagLength: tagBytes });
     decipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
     const content = Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]);
     return JSON.parse(brotliDecompressSync(content, { maxOutputLength: mostBytes }).toString('utf8'));
