@@ -123,12 +123,12 @@ export interface RunningProgram {
  */
 export function startProgram(
   argv: readonly string[],
-  { timeoutMs }: { timeoutMs?: number } = {},
+  { timeoutMs, env }: { timeoutMs?: number; env?: Record<string, string> } = {},
 ): RunningProgram {
   const [program, ...args] = argv;
   if (program === undefined) throw new Error('start: no program named');
   const child = spawn(program, args, {
-    env: childEnvironment(),
+    env: { ...childEnvironment(), ...env },
     stdio: 'pipe',
     timeout: timeoutMs,
     killSignal: 'SIGKILL',

@@ -56,6 +56,9 @@ export function dumpOf(type: number, of: TableFamily, attributes: readonly [numb
   return messageOf(type, 0, texts, { family: families[of], all: true });
 }
 
+/** What goes wrong is told to staff, who reads English. */
+const inEnglish = { LC_ALL: 'C', LANGUAGE: '' };
+
 /** Asks the kernel of the network that `inside` puts a program into. Whoever asks may ask the next before the first is answered. */
 export function openAsker(inside: (argv: readonly string[]) => readonly string[]): Asker {
   let open: Conversation | null = null;
@@ -92,7 +95,9 @@ interface Waiting {
 }
 
 function converse(inside: (argv: readonly string[]) => readonly string[]): Conversation {
-  const { stdin, stdout, ended, kill, letGo } = startProgram(asRoot(inside(['perl', '-e', program])));
+  const { stdin, stdout, ended, kill, letGo } = startProgram(asRoot(inside(['perl', '-e', program])), {
+    env: inEnglish,
+  });
   letGo();
   const waiting: Waiting[] = [];
   let isOver = false;

@@ -41,15 +41,6 @@ export const numberBytes = { protocol: 1, syn: 0, fragment: 0, reflection: 2 } a
 export const families = [4, 6] as const;
 const countedFor = `size ${countedAtMost}; flags dynamic,timeout; timeout 5m; counter;`;
 
-/** How many rules each chain of the base has: one that has others was touched by somebody. */
-export const baseChains: Readonly<Record<string, number>> = {
-  edge: 1,
-  edge4: 5,
-  edge6: 5,
-  first4: 7,
-  first6: 9,
-};
-
 /** Of which families a table judges packets, and so which rule its first chain has. */
 export type Families = readonly (4 | 6)[];
 
@@ -57,10 +48,16 @@ export function familiesMark(of: Families): string {
   return of.join(' ');
 }
 
+/** How many rules each chain of the base has: one that has others was touched by somebody. */
+export function baseChains(judged: Families): Readonly<Record<string, number>> {
+  const counting = { first4: 7, first6: 7, tcp4: 3, tcp6: 4, udp4: 3, udp6: 4 };
+  return { edge: judged.length, edge4: 5, edge6: 5, ...counting };
+}
+
 /** All that is there before any policy. Can be repeated: maps and what they lead to stay, and packets meet either text. */
 export function baseText(of: TableFamily, judged: Families): string {
   const at = `${of} ${table}`;
-  const first = judged.map((family) => (family === 4 ? 'ip : goto edge4' : 'ip6 : goto edge6'));
+  const leads = (family: 4 | 6) => `meta protocol ${family === 4 ? 'ip' : 'ip6'} goto edge${family}`;
   const lines = [
     `add table ${at}`,
     `add chain ${at} edge { ${hooks[of]} }`,
@@ -69,7 +66,8 @@ export function baseText(of: TableFamily, judged: Families): string {
     `add set ${at} reflectors { type inet_service; elements = { ${Object.keys(reflectors).join(', ')} }; }`,
     ...families.flatMap((family) => familyText(at, family)),
     `flush chain ${at} edge`,
-    `add rule ${at} edge meta protocol vmap { ${first.join(', ')} } comment "${familiesMark(judged)}"`,
+    // One by one: to look two up in a map takes longer.
+    ...judged.map((family) => `add rule ${at} edge ${leads(family)} comment "${familiesMark(judged)}"`),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -81,6 +79,7 @@ function familyText(at: string, family: 4 | 6): string[] {
     `add map ${at} ${name}${family} { type ${type} : verdict; ${flags} }`;
   const set = (name: string, key: string) => `add set ${at} ${name}${family} { type ${key}; ${countedFor} }`;
   const look = (name: string) => `${address} vmap @${name}${family}`;
+  const count = `update @protocol${family} { ${address} . meta l4proto }`;
   const chain = (name: string, rules: string[]) => [
     `add chain ${at} ${name}${family}`,
     `flush chain ${at} ${name}${family}`,
@@ -97,14 +96,25 @@ function familyText(at: string, family: 4 | 6): string[] {
     set('syn', type),
     set('fragment', type),
     set('reflection', `${type} . inet_service`),
-    // Every policy begins with it: what is sent to those who are held is counted, whatever becomes of it.
+    ...chain('tcp', [
+      count,
+      ...withHead(family, 'tcp flags & (syn | ack) == syn', `update @syn${family} { ${address} }`),
+      look('mitigationNets'),
+    ]),
+    ...chain('udp', [
+      count,
+      ...withHead(family, 'udp sport @reflectors', `update @reflection${family} { ${address} . udp sport }`),
+      look('mitigationNets'),
+    ]),
+    // Every policy begins with it: what is sent to those who are held is counted, whatever becomes of it. TCP and UDP go their own way, as
+    // each packet would be held against the rules of all others too.
     ...chain('first', [
       'jump sample',
-      `meta l4proto { ${countedApart.join(', ')} } update @protocol${family} { ${address} . meta l4proto }`,
-      `meta l4proto != { ${countedApart.join(', ')} } update @protocol${family} { ${address} . ${otherProtocol} }`,
       `${isFragment} update @fragment${family} { ${address} }`,
-      ...withHead(family, 'tcp flags & (syn | ack) == syn', `update @syn${family} { ${address} }`),
-      ...withHead(family, 'udp sport @reflectors', `update @reflection${family} { ${address} . udp sport }`),
+      `meta l4proto 6 goto tcp${family}`,
+      `meta l4proto 17 goto udp${family}`,
+      `meta l4proto { ${countedApart.join(', ')} } ${count}`,
+      `meta l4proto != { ${countedApart.join(', ')} } update @protocol${family} { ${address} . ${otherProtocol} }`,
       look('mitigationNets'),
     ]),
     // The last is for measures where no policy is.

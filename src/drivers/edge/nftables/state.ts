@@ -12,7 +12,7 @@ import {
   table,
   tracePrefix,
 } from './base.ts';
-import { emptyListing, type Kernel, type ListedElement, type Listing } from './kernel.ts';
+import { emptyListing, type Kernel, type ListedElement, type ListedRule, type Listing } from './kernel.ts';
 import { type Named, readName, writingOf } from './names.ts';
 import { type Around, aroundChains, aroundOf, proxiedBy, synproxyOf } from './synproxy.ts';
 
@@ -93,7 +93,7 @@ async function mendBase(
   );
   if (traces.length > 0)
     await kernel.load(traces.map((chain) => `flush chain ${chain}\ndelete chain ${chain}\n`).join(''));
-  const broken = [...layout].filter(([of, judged]) => !isWholeBase(listings.get(of), judged));
+  const broken = [...layout].filter(([of, judged]) => !isWholeBase(listings.get(of)?.chains, judged));
   if (broken.length > 0) await kernel.load(broken.map(([of, judged]) => baseText(of, judged)).join(''));
 }
 
@@ -101,20 +101,20 @@ const baseChain = (of: TableFamily, name: string) => ({ of, kind: 'chain' as con
 
 /** Whether all that is before any policy is as we wrote it, and what stands around synproxies as it was. */
 export async function isBaseWhole(kernel: Kernel, { layout, around }: State): Promise<boolean> {
-  const asked = [...layout.keys()].flatMap((of) =>
-    Object.keys(baseChains).map((name) => baseChain(of, name)),
-  );
-  const listings = await kernel.list([...asked, ...aroundChains.map((name) => baseChain('inet', name))]);
-  return (
-    [...layout].every(([of, judged]) => isWholeBase(listings.get(of), judged)) &&
-    isDeepStrictEqual(aroundOf(listings.get('inet') ?? emptyListing()), around)
-  );
+  // Of chains alone: nft would read all sets with each of them.
+  for (const [of, judged] of layout)
+    if (!isWholeBase(await kernel.counters(of, Object.keys(baseChains(judged))), judged)) return false;
+  const listings = await kernel.list(aroundChains.map((name) => baseChain('inet', name)));
+  return isDeepStrictEqual(aroundOf(listings.get('inet') ?? emptyListing()), around);
 }
 
-function isWholeBase(listing: Listing | undefined, judged: Families): boolean {
+function isWholeBase(
+  chains: ReadonlyMap<string, readonly Pick<ListedRule, 'comment'>[]> | undefined,
+  judged: Families,
+): boolean {
   return (
-    listing?.chains.get('edge')?.[0]?.comment === familiesMark(judged) &&
-    Object.entries(baseChains).every(([name, rules]) => listing.chains.get(name)?.length === rules)
+    chains?.get('edge')?.[0]?.comment === familiesMark(judged) &&
+    Object.entries(baseChains(judged)).every(([name, rules]) => chains.get(name)?.length === rules)
   );
 }
 
