@@ -17,10 +17,8 @@ export interface Guest {
   end(): void;
 }
 
-const bootMs = 150;
-
 /** A guest boots, reads the disc in its drive as cloud-init does, and answers on SSH where its addresses are this host's own. */
-export function startGuest(disc: Buffer | null): Guest {
+export function startGuest(disc: Buffer | null, bootMs: number): Guest {
   let booting: NodeJS.Timeout;
   const listening: Server[] = [];
   const guest: Guest = {

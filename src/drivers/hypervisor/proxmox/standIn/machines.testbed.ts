@@ -46,7 +46,7 @@ export function start(state: State, vm: Vm): void {
     sinceMs: Date.now(),
     cpus: Number(vm.settings.cores ?? 1),
     memory: Number(vm.settings.memory ?? 512) * 2 ** 20,
-    guest: startGuest(discOf(state, vm)),
+    guest: startGuest(discOf(state, vm), state.bootMs),
   };
 }
 

@@ -61,8 +61,9 @@ export interface State {
   journal: { node: string; seconds: number; line: string }[];
   firewallIsOn: boolean;
   version: string;
-  /** How long a task takes. */
+  /** How long a task takes, and a guest to boot. */
   taskMs: number;
+  bootMs: number;
   consoles: Map<number, { vmid: number; ticket: string; password: string; kind: 'vnc' | 'serial' }>;
   /** Asked before a task does its work; what it returns is what the task fails with. */
   failing: (type: string, vmid: number | null) => string | null;
@@ -93,7 +94,7 @@ export function emptyState(): State {
       '/storage/files': ['Datastore.Allocate', 'Datastore.AllocateTemplate', 'Datastore.Audit'],
     },
     journal: [],
-    ...{ firewallIsOn: true, version: '9.1.4', taskMs: 20 },
+    ...{ firewallIsOn: true, version: '9.1.4', taskMs: 20, bootMs: 150 },
     failing: () => null,
     ends: new Set(),
   };
