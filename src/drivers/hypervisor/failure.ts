@@ -3,14 +3,17 @@ export class HypervisorError extends Error {
   readonly code: HypervisorErrorCode;
   /** True when repeating the call cannot help. */
   readonly permanent: boolean;
+  /** True when the engine could not be reached: a job waits for it and uses no attempt up. */
+  readonly waits: boolean;
   constructor(
     code: HypervisorErrorCode,
     message: string,
-    options: { permanent?: boolean; cause?: unknown } = {},
+    options: { permanent?: boolean; waits?: boolean; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.permanent = options.permanent ?? false;
+    this.waits = options.waits ?? false;
   }
 }
 

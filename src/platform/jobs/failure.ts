@@ -72,8 +72,12 @@ export function isUnwanted(error: unknown): boolean {
   return error instanceof Error && 'unwanted' in error && error.unwanted === true;
 }
 
-/** The database itself is away or full: that ends with it, and says nothing about the job. */
+/**
+ * The database itself is away or full, or an engine that machines run on cannot be reached (`waits`): that ends with it, and says
+ * nothing about the job.
+ */
 export function isOutage(error: unknown): boolean {
+  if (error instanceof Error && 'waits' in error && error.waits === true) return true;
   return error instanceof AppError && (error.code === 'unavailable' || error.code === 'storage_full');
 }
 

@@ -23,8 +23,8 @@ import { addHeart, aheadMs, enterWorker, livenessClass } from './workers.ts';
 export interface WorkerOptions {
   sagas: readonly AnySaga[];
   drivers: Drivers;
-  /** The nodes whose jobs it runs, besides those that are anyone's. Default: none. */
-  nodes?: readonly number[];
+  /** The nodes whose jobs it runs, besides those that are anyone's; asked at each look, since members of clusters come and go. Default: none. */
+  nodes?: readonly number[] | (() => readonly number[]);
   /** How many jobs of each queue run side by side. */
   slots?: Partial<Slots>;
   /** Who owns which organizations, which share what one may have of a queue. Default: each counts alone. */
@@ -60,6 +60,8 @@ const beatMs = 5_000;
 interface Liveness {
   number: number;
   signal: AbortSignal;
+  /** Shows that the jobs of these nodes are done by somebody. Returns whether they are others than before. */
+  serve(nodes: readonly number[]): Promise<boolean>;
   end(): Promise<void>;
 }
 
@@ -75,10 +77,11 @@ interface Running {
  * poll, not a timeout. Throws when two sagas have one name.
  */
 export function startWorker(ctx: Context, url: string, options: WorkerOptions): Worker {
-  const { sagas, drivers, nodes = [] } = options;
+  const { sagas, drivers, nodes: given = [] } = options;
+  const nodes = typeof given === 'function' ? given : () => given;
   const known = byName(sagas);
   const companies = new Map(sagas.filter(({ inStep }) => inStep).map(({ name }) => [name, openCompany()]));
-  const places = [0, ...nodes]; // 0 is anyone's
+  const places = () => [0, ...nodes()]; // 0 is anyone's
   const slots = { ...defaultSlots, ...options.slots };
   const pollMs = options.pollMs ?? 1_000;
   const claimable = claimableBy(options.readOwners ?? (async () => new Map()));
@@ -111,7 +114,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   const announcing = startAnnouncing(
     url,
     ctx.log,
-    ({ nodeId }) => nodeId !== null && !nodes.includes(nodeId),
+    ({ nodeId }) => nodeId !== null && !nodes().includes(nodeId),
   );
 
   const loop = async (): Promise<void> => {
@@ -122,8 +125,8 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
           await sleep(pollMs);
           continue;
         }
-        liveness = await showLife(ctx, url, nodes, onTold);
-        if (!options.standsIn) await enterWorker(ctx, liveness.number, nodes);
+        liveness = await showLife(ctx, url, onTold);
+        await serve(liveness);
         const unknown = await ctx.db.many(unknownKinds, { kinds: [...known.keys()] });
         if (unknown.length > 0 && !options.standsIn)
           ctx.log.warn({ kinds: unknown }, 'jobs wait that this worker does not know');
@@ -161,6 +164,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
         let nextMs = pollMs; // what it was told of may be due in a moment
         if (isPollDue) {
           isPollDue = false;
+          await serve(liveness);
           const dueInMs = await poll(liveness.number);
           if (!isBusy()) nextMs = Math.max(pollMs, Math.min(dueInMs, restMs));
         }
@@ -179,6 +183,12 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     alive = null;
   };
 
+  /** Has everybody know which nodes it serves. */
+  const serve = async (liveness: Liveness): Promise<void> => {
+    const now = nodes();
+    if ((await liveness.serve(now)) && !options.standsIn) await enterWorker(ctx, liveness.number, now);
+  };
+
   const isBusy = () =>
     ctx.clock.isDriven === true || running.size > 0 || performance.now() - busyAtMs < busyForMs;
 
@@ -187,7 +197,14 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     // Who stands in leaves what is not its own as it is: a recovery may have to hold it.
     const orphans = options.standsIn ? [...known.keys()] : null;
     const found = await ctx.db.many(lookForJobs, {
-      ...{ livenessClass, orphans, worker, running: idsOf(running), kinds: [...known.keys()], nodes: places },
+      ...{
+        livenessClass,
+        orphans,
+        worker,
+        running: idsOf(running),
+        kinds: [...known.keys()],
+        nodes: places(),
+      },
     });
     const givenBack = (why: string) =>
       found.filter((each) => each.found === why).map(({ id, name }) => ({ id, name }));
@@ -209,7 +226,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     if (performance.now() - correctedAtMs < correctEveryMs) return;
     const now = ctx.clock.now();
     const latest = new Date(now.getTime() + aheadMs);
-    const early = await ctx.db.many(pullForward, { kinds: [...known.keys()], nodes: places, now, latest });
+    const early = await ctx.db.many(pullForward, { kinds: [...known.keys()], nodes: places(), now, latest });
     if (early.length > 0) ctx.log.warn({ jobs: early }, 'going on with jobs that a clock had put off');
     for (const { name } of early) onReady(name);
     correctedAtMs = performance.now();
@@ -231,7 +248,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
         worker: liveness.number,
         now,
         kinds,
-        nodes: places,
+        nodes: places(),
         running: idsOf(running),
         full,
         limit: atMost,
@@ -248,7 +265,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   const begin = (job: JobRow, queue: Queue, { number, signal }: Liveness): void => {
     const saga = known.get(job.name) as AnySaga; // only these were asked for
     const company = companies.get(job.name) ?? null;
-    const run = () => runJob({ ctx, drivers, worker: number, nodes, signal, company }, job, saga);
+    const run = () => runJob({ ctx, drivers, worker: number, nodes: nodes(), signal, company }, job, saga);
     const done = (company === null ? run() : company.join(run))
       .catch((error: unknown) => {
         if (error instanceof ClaimLost || signal.aborted) return;
@@ -308,7 +325,6 @@ function createBell() {
 async function showLife(
   ctx: Context,
   url: string,
-  nodes: readonly number[],
   onTold: (names: readonly string[]) => void,
 ): Promise<Liveness> {
   const { number } = await ctx.db.one(newWorkerNumber);
@@ -319,7 +335,6 @@ async function showLife(
     await next.query(endsWhenSilent(hangsAfterMs / 1_000));
     await next.query(`listen ${channel}`);
     await next.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
-    for (const node of nodes) await next.query('select pg_advisory_lock_shared($1, $2)', [servedClass, node]);
   });
   const beating = setInterval(() => {
     if (abort.signal.aborted) clearInterval(beating);
@@ -330,7 +345,22 @@ async function showLife(
     clearInterval(beating);
     return endAlone(client);
   };
-  return { number, signal: abort.signal, end };
+  let served: readonly number[] | null = null;
+  const serve = async (nodes: readonly number[]): Promise<boolean> => {
+    const before = served ?? [];
+    const [more, gone] = [
+      nodes.filter((node) => !before.includes(node)),
+      before.filter((node) => !nodes.includes(node)),
+    ];
+    if (served !== null && more.length === 0 && gone.length === 0) return false;
+    for (const node of more)
+      await client.query('select pg_advisory_lock_shared($1, $2)', [servedClass, node]);
+    for (const node of gone)
+      await client.query('select pg_advisory_unlock_shared($1, $2)', [servedClass, node]);
+    served = nodes;
+    return true;
+  };
+  return { number, signal: abort.signal, serve, end };
 }
 
 function sleep(ms: number): Promise<void> {
