@@ -136,7 +136,7 @@ interface Gate {
   again: StillAdmitted;
 }
 
-function compileGate(api: Api, route: Route, { refusal }: Outside): Gate {
+function compileGate(api: Api, route: Route, outside: Outside): Gate {
   const { auth } = route;
   const admission: Admission | null =
     auth === 'public'
@@ -161,6 +161,7 @@ function compileGate(api: Api, route: Route, { refusal }: Outside): Gate {
   const admit = (caller: Caller | null, request: FastifyRequest, reply: FastifyReply): void => {
     request.caller = caller;
     if (caller?.principal.isTest) reply.header('test-key', 'true');
+    const { refusal } = outside;
     if (refusal !== null && route.liveWhen === undefined) throw refusal();
   };
   const find = (request: FastifyRequest, known: CountCaller) =>
@@ -216,11 +217,7 @@ async function withDefaultOrganization(finding: Caller | Promise<Caller>): Promi
 }
 
 /** Reads params, query and body by the route's schemas; throws with everything that is wrong in any of them. */
-function readerFor(
-  api: Api,
-  route: Route,
-  { drivers, refusal }: Outside,
-): (request: FastifyRequest) => AnyReq {
+function readerFor(api: Api, route: Route, outside: Outside): (request: FastifyRequest) => AnyReq {
   const paramKinds = kindsOf(route.params);
   const queryKinds = kindsOf(route.query);
   const checkParams = validatorFor('params', route.params);
@@ -245,10 +242,11 @@ function readerFor(
       userAgent: request.headers['user-agent'] ?? null,
       connectedAt: connectedAt(request, api.clock),
       headers: request.headers,
-      drivers,
+      drivers: outside.drivers,
       files: request.received ?? [],
       stream: route.produces === eventStream ? openStream(api, route, request) : null,
     } as AnyReq;
+    const { refusal } = outside;
     if (refusal !== null && route.liveWhen?.(req) === true) throw refusal();
     return req;
   };
