@@ -119,6 +119,7 @@ export interface Config {
   /** How many streams of events one person may have open at one process. */
   eventStreamsPerPerson: number;
   /** Networks of the provider's own that webhooks may be sent to, over plain HTTP and any port too. */
+  clusterAllow: string[];
   webhookAllow: string[];
   /** Files beside a message of a ticket: how many, how long each, and how much an organization may send within a day. */
   attachments: { most: number; bytes: number; bytesPerDay: number };
@@ -446,6 +447,12 @@ export const settings: Setting[] = [
     meaning: 'Streams of events that one person may have open at one process.',
   },
   {
+    name: 'CLUSTER_ALLOW',
+    fallback: '',
+    meaning:
+      'Addresses of this host at which a cluster may answer, by commas; else one that leads to this host is refused.',
+  },
+  {
     name: 'WEBHOOK_ALLOW',
     fallback: '',
     meaning:
@@ -687,6 +694,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       text('DATABASE_URL') === '' || text('DATABASE_RETENTION_URL') !== '',
     ),
     eventStreamsPerPerson: read(whole, 'EVENT_STREAMS', 1, 100_000),
+    clusterAllow: read(addresses, 'CLUSTER_ALLOW'),
     webhookAllow: read(addresses, 'WEBHOOK_ALLOW'),
     attachments: {
       most: read(whole, 'ATTACHMENTS', 0, 100),

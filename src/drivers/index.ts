@@ -6,7 +6,7 @@
 import type { ReverseDns } from './dns/index.ts';
 import type { BgpRouters, Edge } from './edge/index.ts';
 import type { Files } from './files/index.ts';
-import type { HypervisorOf } from './hypervisor/index.ts';
+import type { Clusters, HypervisorOf } from './hypervisor/index.ts';
 import type { Mail } from './mail/index.ts';
 import type { MailIn } from './mailIn/index.ts';
 import type { Payments } from './payments/index.ts';
@@ -14,8 +14,10 @@ import type { VatRegister } from './vat/index.ts';
 
 declare module '../platform/drivers.ts' {
   interface Drivers {
-    /** The hypervisor of a node; `host_not_ready` when this process does not run that node. */
+    /** The hypervisor of a node, be it this host or a member of a cluster; `host_not_ready` when this process does not run that node. */
     hypervisor: HypervisorOf;
+    /** The clusters that this process drives. */
+    clusters: Clusters;
     mail: Mail;
     /** Brings mails in. */
     mailIn: MailIn;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { DriverName, Drivers } from '../platform/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
@@ -13,7 +14,16 @@ import {
   whyNoNftables,
 } from './edge/index.ts';
 import { type Files, folderFiles, s3Files } from './files/index.ts';
-import { type Host, type Hypervisor, HypervisorError, openHypervisor } from './hypervisor/index.ts';
+import {
+  type Clusters,
+  type Host,
+  type Hypervisor,
+  HypervisorError,
+  type OpenCluster,
+  openCluster,
+  openClusters,
+  openHypervisor,
+} from './hypervisor/index.ts';
 import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
 import { type MailIn, mailbox, mailListener, noMailIn } from './mailIn/index.ts';
 import { noPayments, type Payments, stripePayments } from './payments/index.ts';
@@ -27,11 +37,18 @@ export interface World extends Host {
   given?: GivenDrivers;
 }
 
-export type GivenDrivers = Partial<Omit<Drivers, 'hypervisor' | 'edge' | 'routers'>> & {
+export type GivenDrivers = Partial<Omit<Drivers, 'hypervisor' | 'clusters' | 'edge' | 'routers'>> & {
   hypervisor?: Hypervisor;
+  openCluster?: OpenCluster;
   edge?: Edge;
   routers?: BgpRouters;
 };
+
+/** What was opened before, by which others go. */
+interface SoFar {
+  own: OwnNode | null;
+  clusters: Clusters;
+}
 
 /** The node that this process runs. */
 interface OwnNode {
@@ -41,7 +58,7 @@ interface OwnNode {
 }
 
 export interface OpenDrivers {
-  /** A process without a node has no hypervisor. */
+  /** A process without a node has no hypervisor but for members of clusters. */
   drivers: Partial<Drivers>;
   close(): Promise<void>;
 }
@@ -51,9 +68,10 @@ type Opened<Name extends DriverName> = { driver: Drivers[Name]; close(): Promise
 
 /** The one place where a driver is chosen: a kind, a line. */
 const openers: {
-  [Name in DriverName]: (world: World, node: { own: OwnNode | null }) => Promise<Opened<Name>> | Opened<Name>;
+  [Name in DriverName]: (world: World, so: SoFar) => Promise<Opened<Name>> | Opened<Name>;
 } = {
-  // First: others go by what this process's node is.
+  // First: others go by what this process's node is, and by which nodes are members of clusters.
+  clusters: openClustersOf,
   hypervisor: openNode,
   edge: openEdge,
   routers: openRouters,
@@ -72,13 +90,13 @@ const openers: {
 /** Opens every driver that this process has. When one fails, those before it are closed again. */
 export async function openDrivers(world: World): Promise<OpenDrivers> {
   const drivers: Partial<Drivers> = {};
-  const node: { own: OwnNode | null } = { own: null };
+  const so: SoFar = { own: null, clusters: noClusters };
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each();
   };
   const open = async <Name extends DriverName>(name: Name) => {
-    const opened = await openers[name](world, node);
+    const opened = await openers[name](world, so);
     if (opened === null) return;
     drivers[name] = opened.driver;
     closers.push(opened.close);
@@ -89,7 +107,15 @@ export async function openDrivers(world: World): Promise<OpenDrivers> {
     await close();
     throw error;
   }
+  if (world.enlist === null) withClustersAlone(drivers, so.clusters);
   return { drivers, close };
+}
+
+/** A process without a node has a hypervisor for as long as it drives a cluster. */
+function withClustersAlone(drivers: Partial<Drivers>, clusters: Clusters): void {
+  const { hypervisor } = drivers;
+  const get = () => (clusters.isEmpty() ? undefined : hypervisor);
+  Object.defineProperty(drivers, 'hypervisor', { get, enumerable: true });
 }
 
 /** The drivers of a process that does jobs, which may need any of them. */
@@ -100,23 +126,39 @@ export function requireAll(drivers: Partial<Drivers>): Drivers {
   return drivers as Drivers;
 }
 
-async function openNode(world: World, node: { own: OwnNode | null }): Promise<Opened<'hypervisor'>> {
-  if (world.enlist === null) return null;
+/** For as long as none were opened. */
+const noClusters = openClusters(() => {
+  throw new Error('clusters come first');
+}, []);
+
+function openClustersOf({ config, data, log, given }: World, so: SoFar): Opened<'clusters'> {
+  const open = given?.openCluster ?? openCluster;
+  // Where the hypervisor of this host keeps its own: what was built once is uploaded from there.
+  const imagesDir = config.imagesDir ?? join(data.dir, 'hypervisor', 'images');
+  const driver = openClusters((connection) => open(connection, { imagesDir, log }), config.clusterAllow);
+  so.clusters = driver;
+  return closing(driver);
+}
+
+async function openNode(world: World, so: SoFar): Promise<Opened<'hypervisor'>> {
+  const { clusters } = so;
+  if (world.enlist === null)
+    return { driver: (id) => hypervisorAt(id, null, clusters), close: async () => undefined };
   const hypervisor = await hypervisorOf(world);
   try {
-    const nodeId = await world.enlist(hypervisor);
-    node.own = { id: nodeId, hypervisor };
-    return {
-      driver: (id) => {
-        if (hypervisor !== null && id === nodeId) return hypervisor;
-        throw new HypervisorError('host_not_ready', `node ${id} is not run by this process`);
-      },
-      close: async () => hypervisor?.close(),
-    };
+    const own = { id: await world.enlist(hypervisor), hypervisor };
+    so.own = own;
+    return { driver: (id) => hypervisorAt(id, own, clusters), close: async () => hypervisor?.close() };
   } catch (error) {
     await hypervisor?.close();
     throw error;
   }
+}
+
+function hypervisorAt(id: number, own: OwnNode | null, clusters: Clusters): Hypervisor {
+  const found = own !== null && id === own.id ? own.hypervisor : clusters.onNode(id);
+  if (found) return found;
+  throw new HypervisorError('host_not_ready', `node ${id} is not run by this process`);
 }
 
 /** By the setting HYPERVISOR; null where this host only filters. */
@@ -126,18 +168,15 @@ async function hypervisorOf(world: World): Promise<Hypervisor | null> {
 }
 
 /** What filters before the machines of this process's node, or of those behind it: of a process without a node, none. */
-async function openEdge(
-  { config, given, log }: World,
-  { own }: { own: OwnNode | null },
-): Promise<Opened<'edge'>> {
-  if (own === null) return { driver: notHere, close: async () => undefined };
+async function openEdge({ config, given, log }: World, { own, clusters }: SoFar): Promise<Opened<'edge'>> {
+  if (own === null) return { driver: (nodeId) => notHere(nodeId, clusters), close: async () => undefined };
   const edge = given?.edge ?? (await edgeOf(config, own));
   const isNone = typeof edge === 'string';
   if (isNone) log.warn({ node: own.id, reason: edge }, 'nothing filters at this node');
   else log.info({ node: own.id, edge: edge.kind, capabilities: edge.capabilities }, 'packets are filtered');
   return {
     driver: (nodeId) => {
-      if (nodeId !== own.id) return notHere(nodeId);
+      if (nodeId !== own.id) return notHere(nodeId, clusters);
       if (isNone)
         throw new EdgeError('nothing_filters', `nothing filters at this node: ${edge}`, { permanent: true });
       return edge;
@@ -148,17 +187,19 @@ async function openEdge(
   };
 }
 
-function notHere(nodeId: number): never {
+function notHere(nodeId: number, clusters: Clusters): never {
+  if (clusters.onNode(nodeId) !== null)
+    throw new EdgeError('nothing_filters', 'nothing filters at members of clusters', { permanent: true });
   throw new EdgeError('edge_refused', `node ${nodeId} is not run by this process`);
 }
 
 /** By the setting GOBGPD; a process without a node speaks to no routers. */
-function openRouters({ config, given }: World, { own }: { own: OwnNode | null }): Opened<'routers'> {
+function openRouters({ config, given }: World, { own, clusters }: SoFar): Opened<'routers'> {
   if (own === null) return null;
   const routers = given?.routers ?? (config.gobgpd === null ? null : bgpRouters({ address: config.gobgpd }));
   return {
     driver: (nodeId) => {
-      if (nodeId !== own.id) return notHere(nodeId);
+      if (nodeId !== own.id) return notHere(nodeId, clusters);
       if (routers === null)
         throw new EdgeError('nothing_filters', 'GOBGPD is not set: this process speaks to no routers', {
           permanent: true,

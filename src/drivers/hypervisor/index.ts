@@ -6,14 +6,19 @@
  * `qemuHypervisor` runs real machines on this host: QEMU processes that outlive us, disks layered over read-only
  * images, a bridge on which packet rules hold every guest to its own addresses. `simulatedHypervisor` keeps the
  * same promises in memory, with delays and failures to order, for load tests and for tests of rules. `incus/` runs machines on an
- * Incus cluster and `proxmox/` on one of Proxmox VE; no node has one yet, so nothing outside of this room knows them.
+ * Incus cluster and `proxmox/` on one of Proxmox VE, to which nothing leads yet. An engine of many hosts keeps a second contract besides
+ * (`cluster.ts`), and is opened by `openCluster`.
  */
 export type { HypervisorCapability } from './capabilities.ts';
+export * from './cluster.ts';
+export { type Clusters, type LookedAt, openClusters, type Unseen, type WantedCluster } from './clusters.ts';
 export * from './contract.ts';
 export { type HostAnswer, type HostPackage, type HostPackageUse, hostPackages } from './host.ts';
 export type { Log } from './log.ts';
 export * from './management.ts';
 export { type Host, openHypervisor } from './open.ts';
+export { type ClusterSurroundings, type OpenCluster, openCluster } from './openCluster.ts';
+export { fingerprintOf, type Presented, presentedAt } from './presented.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
 export type { BridgeOptions, QemuOptions } from './qemu/options.ts';
 export { keptFree } from './qemu/space.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import { type Body, type Call, openConnection, type RawAnswer } from './connection.ts';
-import { IncusRefusal, unlessAbsent, unreachable } from './failure.ts';
+import { IncusForbids, IncusRefusal, unlessAbsent, unreachable } from './failure.ts';
 import type { IncusOptions } from './options.ts';
 
 /** Values of a query. The project is always ours. */
@@ -163,7 +163,7 @@ function checkedAnswer({ status, type, body }: RawAnswer): Answer {
   if (answer.type === 'error') {
     const [code, message] = [answer.error_code, answer.error];
     if (typeof code !== 'number' || typeof message !== 'string') throw notIncus('an error without a code');
-    if (code === 401 || code === 403) throw unreachable(`the cluster does not let us: ${short(message)}`);
+    if (code === 401 || code === 403) throw new IncusForbids(short(message));
     throw new IncusRefusal(code, short(message));
   }
   if (status >= 400) throw notIncus(`${status} that is no error`);

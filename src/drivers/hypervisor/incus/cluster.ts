@@ -1,104 +1,146 @@
+import type { ClusterFindings, MemberReport } from '../cluster.ts';
 import { HypervisorError, type NodeCapacity } from '../contract.ts';
 import { asList, asRecord, asText, asTexts, type IncusClient, onMember } from './client.ts';
-import { unreachable } from './failure.ts';
+import { unlessAbsent, unreachable } from './failure.ts';
+import { lookAt } from './look.ts';
 import type { IncusOptions } from './options.ts';
 
 export interface ClusterFacts {
   /** Fails, in words, where something lacks that machines need: rights, project, pool, bridge. */
   check(): Promise<void>;
-  /** Of the members that answer; the others are told of by `troubles`. Fails where none does. */
-  capacity(): Promise<NodeCapacity>;
-  troubles(): Promise<string[]>;
+  look(): Promise<ClusterFindings>;
+  members(): Promise<MemberReport[]>;
+  /** Of one member; null: of all together that answer, the others being told of by `troubles`. Fails where none does. */
+  capacity(member: string | null): Promise<NodeCapacity>;
+  troubles(member: string | null): Promise<string[]>;
 }
 
-/** The line of versions that the driver was tested with. */
-const testedLine = '6.0';
+/** A member as the cluster lists it. */
+export interface Listed {
+  /** Null stands for a server that is no cluster. */
+  name: string | null;
+  url: string | null;
+  status: string;
+  message: string;
+}
+
 const gib = 2 ** 30;
-/** Abilities of the engine beyond its first version that we cannot do without, by its own names. */
-const needed = ['custom_volume_iso', 'disk_io_bus_virtio_blk', 'instance_state_started_at'];
 
 /** What the cluster says of itself. */
 export function clusterFacts(options: IncusOptions, client: IncusClient): ClusterFacts {
-  const { log, project, pool, bridge } = options;
+  const { log, pool, bridge } = options;
 
-  async function server() {
-    const answer = asRecord(await client.read('/1.0'), 'the server');
-    const environment = asRecord(answer.environment ?? {}, 'the environment of the server');
-    const extensions = Array.isArray(answer.api_extensions) ? answer.api_extensions : [];
-    return { auth: answer.auth, environment, extensions };
-  }
-
-  /** Names of the members; one that is null stands for a server that is no cluster. */
-  async function members(): Promise<(string | null)[]> {
-    if (options.member !== null) return [options.member];
-    const { environment } = await server();
-    if (environment.server_clustered !== true) return [null];
+  async function listed(): Promise<Listed[]> {
+    const { environment } = asRecord(await client.read('/1.0'), 'the server');
+    const { server_clustered: isClustered } = asRecord(environment ?? {}, 'the environment of the server');
+    if (isClustered !== true) return [{ name: null, url: null, status: 'Online', message: '' }];
     const all = asList(await client.read('/1.0/cluster/members', { recursion: '1' }), 'members');
-    return all.map((each) => asText(each.server_name, 'the name of a member'));
+    return all.map((each) => {
+      const { url = null, status = '', message = '' } = asTexts(onlyTexts(each), 'a member');
+      return { name: asText(each.server_name, 'the name of a member'), url, status, message };
+    });
   }
 
-  async function must(path: string, what: string): Promise<void> {
-    if ((await client.find(path)) === null)
-      throw new HypervisorError('host_not_ready', `the cluster has no ${what}, or does not show it to us`);
+  /** The name by which a server without a cluster is a member of its own. */
+  async function serverName(): Promise<string> {
+    const { environment } = asRecord(await client.read('/1.0'), 'the server');
+    return asText(asRecord(environment ?? {}, 'the environment').server_name, 'the name of the server');
+  }
+
+  async function sizeOf(member: string | null): Promise<NodeCapacity> {
+    const query = onMember(member);
+    const path = `/1.0/storage-pools/${encodeURIComponent(pool)}/resources`;
+    const [host, storage] = await Promise.all([
+      client.read('/1.0/resources', query),
+      client.read(path, query),
+    ]);
+    const { cpu, memory } = asRecord(host, 'resources');
+    return {
+      cpuCores: total(cpu),
+      memoryMib: Math.floor(total(memory) / 2 ** 20),
+      diskGib: Math.floor(total(asRecord(storage, 'resources of the pool').space) / gib),
+      // The engine runs virtual machines with KVM or not at all.
+      acceleration: 'hardware',
+    };
+  }
+
+  /** What a member that answers lacks and others have. */
+  async function lacksAt(member: string | null): Promise<string[]> {
+    const query = onMember(member);
+    const on = member === null ? '' : ` on ${member}`;
+    const isThere = async (path: string) => (await unlessAbsent(client.read(path, query))) !== null;
+    const [hasPool, hasBridge] = await Promise.all([
+      isThere(`/1.0/storage-pools/${encodeURIComponent(pool)}`),
+      isThere(`/1.0/networks/${encodeURIComponent(bridge)}`),
+    ]);
+    return [
+      ...(hasPool ? [] : [`There is no storage pool ${pool}${on}`]),
+      ...(hasBridge ? [] : [`There is no bridge ${bridge}${on}`]),
+    ];
+  }
+
+  async function reportOf(each: Listed): Promise<MemberReport> {
+    const name = each.name ?? (await serverName());
+    const known = { name, address: each.url };
+    if (each.status === 'Offline') return { ...known, answers: false, troubles: [], capacity: null };
+    const troubles = each.status === 'Online' ? [] : [whatIs(each)];
+    try {
+      const lacks = await lacksAt(each.name);
+      const capacity = lacks.length > 0 ? null : await sizeOf(each.name);
+      return { ...known, answers: true, troubles: [...troubles, ...lacks], capacity };
+    } catch (error) {
+      // The others hold it to be there, for some seconds more.
+      if (!(error instanceof HypervisorError)) throw error;
+      return { ...known, answers: false, troubles: [], capacity: null };
+    }
   }
 
   return {
     async check() {
-      const { auth, environment, extensions } = await server();
-      if (auth !== 'trusted')
-        throw new HypervisorError('host_not_ready', 'the cluster does not know our certificate');
-      if (environment.server !== 'incus')
-        throw new HypervisorError('host_not_ready', `this is no Incus: ${environment.server}`);
-      const version = asText(environment.server_version, 'the version');
-      const lacking = needed.filter((each) => !extensions.includes(each));
-      if (lacking.length > 0)
-        throw new HypervisorError(
-          'host_not_ready',
-          `Incus ${version} is too old: it lacks ${lacking.join(', ')}`,
-        );
-      if (!version.startsWith(`${testedLine}.`))
-        log.warn({ version }, `This version of Incus is not one that was tested (${testedLine})`);
-      await must(`/1.0/projects/${encodeURIComponent(project)}`, `project ${project}`);
-      await must(`/1.0/storage-pools/${encodeURIComponent(pool)}`, `storage pool ${pool}`);
-      await must(`/1.0/networks/${encodeURIComponent(bridge)}`, `bridge ${bridge}`);
+      const { problems, version, tested } = await lookAt(options, client, 'what is needed');
+      if (tested !== 'tested') log.warn({ version }, 'This version of Incus is not one that was tested');
+      if (problems.length > 0) throw new HypervisorError('host_not_ready', problems.join('. '));
     },
 
-    async capacity() {
-      const path = `/1.0/storage-pools/${encodeURIComponent(pool)}/resources`;
-      const asked = await Promise.allSettled(
-        (await members()).map(async (member) => {
-          const query = onMember(member);
-          const [host, storage] = await Promise.all([
-            client.read('/1.0/resources', query),
-            client.read(path, query),
-          ]);
-          return { host: asRecord(host, 'resources'), storage: asRecord(storage, 'resources of the pool') };
-        }),
+    async look() {
+      const findings = await lookAt(options, client, 'everything');
+      if (findings.problems.length > 0) return findings;
+      const members = await listed();
+      const lacks = await Promise.all(
+        members.filter(({ status }) => status !== 'Offline').map(({ name }) => lacksAt(name)),
       );
+      const names = await Promise.all(members.map(async ({ name }) => name ?? (await serverName())));
+      return { ...findings, members: names, problems: lacks.flat() };
+    },
+
+    members: async () => Promise.all((await listed()).map(reportOf)),
+
+    async capacity(member) {
+      const members = member === null ? await listed() : [{ name: member }];
+      const asked = await Promise.allSettled(members.map(({ name }) => sizeOf(name)));
       const each = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
       const [silent] = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
       if (each.length === 0) throw silent ?? unreachable('the cluster has no members');
-      const sum = (of: (one: (typeof each)[number]) => number) => each.reduce((all, one) => all + of(one), 0);
+      const sum = (of: (one: NodeCapacity) => number) => each.reduce((all, one) => all + of(one), 0);
       return {
-        cpuCores: sum(({ host }) => total(host.cpu)),
-        memoryMib: Math.floor(sum(({ host }) => total(host.memory)) / 2 ** 20),
-        diskGib: Math.floor(sum(({ storage }) => total(storage.space)) / gib),
-        // The engine runs virtual machines with KVM or not at all.
+        cpuCores: sum(({ cpuCores }) => cpuCores),
+        memoryMib: sum(({ memoryMib }) => memoryMib),
+        diskGib: sum(({ diskGib }) => diskGib),
         acceleration: 'hardware',
       };
     },
 
-    async troubles() {
-      const { environment } = await server();
-      if (environment.server_clustered !== true) return [];
-      const all = asList(await client.read('/1.0/cluster/members', { recursion: '1' }), 'members');
-      return all.flatMap((each) => {
-        const { server_name: name, status, message } = asTexts(onlyTexts(each), 'a member');
-        if (options.member !== null && name !== options.member) return [];
-        return status === 'Online' ? [] : [`The member ${name} is ${status?.toLowerCase()}: ${message}`];
-      });
+    async troubles(member) {
+      const members = (await listed()).filter(({ name }) => name !== null);
+      return members
+        .filter(({ name, status }) => (member === null || name === member) && status !== 'Online')
+        .map(whatIs);
     },
   };
+}
+
+function whatIs({ name, status, message }: Listed): string {
+  return `The member ${name} is ${status.toLowerCase()}: ${message.replace(/\.$/, '')}`;
 }
 
 function onlyTexts(record: Record<string, unknown>): Record<string, unknown> {

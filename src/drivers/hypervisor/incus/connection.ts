@@ -89,10 +89,10 @@ export function connectionThrough({ endpoints, agent: agentWith, headers = {} }:
         return answer;
       } catch (error) {
         if (!(error instanceof NotConnected)) throw error;
-        failure ??= unreachable(`the cluster cannot be reached: ${error.message}`, error);
+        failure ??= unreachable(`the cluster cannot be reached: ${error.message}`, error, true);
       }
     }
-    throw failure ?? unreachable('the cluster did not answer in time');
+    throw failure ?? unreachable('the cluster did not answer in time', undefined, true);
   }
 
   return {
@@ -166,10 +166,10 @@ async function exchange(url: URL, call: Call, agent: Agent): Promise<RawAnswer> 
     });
     return await wholeAnswer(response, call.mostBytes);
   } catch (error) {
-    if (limit.aborted && isConnected) throw unreachable('the cluster did not answer in time', error);
+    if (limit.aborted && isConnected) throw unreachable('the cluster did not answer in time', error, true);
     const reason = error instanceof Error ? error.message : String(error);
     if (!isConnected) throw new NotConnected(`${url.host}: ${reason}`, { cause: error });
-    throw unreachable(`the cluster broke off: ${reason}`, error);
+    throw unreachable(`the cluster broke off: ${reason}`, error, true);
   }
 }
 

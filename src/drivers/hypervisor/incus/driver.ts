@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { serially } from '../../serially.ts';
 import { type HypervisorCapability, requireCapability } from '../capabilities.ts';
+import type { Cluster } from '../cluster.ts';
 import {
   type Deadline,
   type Hypervisor,
@@ -44,8 +45,31 @@ const capabilities: readonly HypervisorCapability[] = ['snapshots', 'serial'];
 const aliveMs = 500;
 const forcedMs = 60_000;
 
-/** Runs machines on an Incus cluster, in a project that is ours alone, over its REST API. */
+/** Runs machines on an Incus cluster, in a project that is ours alone, over its REST API; new ones on `options.member`. */
 export function incusHypervisor(options: IncusOptions): Hypervisor {
+  return incusParts(options).on(options.member);
+}
+
+/** The same as a cluster of hosts, which are asked over the same connections. */
+export function incusCluster(options: IncusOptions): Cluster {
+  const { on, cluster, powers } = incusParts(options);
+  const { capabilities: able, ensureImage, list, sample, watch, close } = on(null);
+  return {
+    kind: 'incus',
+    capabilities: able,
+    look: () => cluster.look(),
+    nodes: () => cluster.members(),
+    on,
+    ensureImage,
+    list,
+    sample,
+    watch,
+    close,
+    listen: () => powers.listen(),
+  };
+}
+
+function incusParts(options: IncusOptions) {
   const client = incusClient(options);
   const images = clusterImages(options, client);
   const instances = clusterInstances(client);
@@ -75,7 +99,7 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
     return profile && notesIn(profile);
   }
 
-  async function createDisk(spec: MachineSpec): Promise<void> {
+  async function createDisk(spec: MachineSpec, member: string | null): Promise<void> {
     const image = await images.find(spec.image);
     await client.settled(spec.id);
     const there = await instances.find(spec.id);
@@ -92,7 +116,7 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
       source: { type: 'image', fingerprint: image.fingerprint },
       profiles: [profileName(spec.id)],
     };
-    const query = onMember(options.member);
+    const query = onMember(member);
     await calling('disk_failed', client.change('POST', '/1.0/instances', wanted, { query }));
     if (!(await instances.find(spec.id)))
       throw new HypervisorError('disk_failed', `${spec.id} did not come to be`);
@@ -174,7 +198,7 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
     };
   }
 
-  return {
+  const on = (member: string | null): Hypervisor => ({
     ...management,
     ...engine,
 
@@ -183,8 +207,8 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
       await cluster.check();
       await powers.listen();
     },
-    capacity: () => cluster.capacity(),
-    troubles: () => cluster.troubles(),
+    capacity: () => cluster.capacity(member),
+    troubles: () => cluster.troubles(member),
     /** Packet rules are the engine's own, and nobody's of ours to put back. */
     mend: async () => undefined,
     ensureImage: (image, progress) => images.ensure(image, progress),
@@ -192,7 +216,7 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
     async createDisk(spec) {
       checkSpec(spec);
       checkInstanceName(spec.id);
-      await oneAtATime(spec.id, () => createDisk(spec));
+      await oneAtATime(spec.id, () => createDisk(spec, member));
     },
 
     async writeIdentity(spec, identity) {
@@ -278,7 +302,8 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
       closeConsoles();
       client.close();
     },
-  };
+  });
+  return { on, cluster, powers };
 
   async function shutDown(id: MachineId, deadline: Deadline): Promise<void> {
     const stop = { action: 'stop', force: false, timeout: Math.ceil(deadline.timeoutMs / 1_000) };

@@ -54,14 +54,11 @@ export function clusterImages(options: IncusOptions, client: IncusClient): Clust
 
   async function make(image: ImageSource, progress: Progress): Promise<void> {
     if (await isThere(image)) return;
+    // What is built here starts from a kernel outside of its disk: it need not be made to know that.
+    if (image.kind === 'build' && options.directBoot === undefined) throw withoutBootLoader(image.slug);
     await local.ensure(image, progress);
     const { dir, ...description } = await local.find(image.slug);
-    if (description.boot !== null && !options.directBoot?.(description))
-      throw new HypervisorError(
-        'image_rejected',
-        `${image.slug} brings no boot loader, and a cluster’s hosts have no kernel of ours to start it with`,
-        { permanent: true },
-      );
+    if (description.boot !== null && !options.directBoot?.(description)) throw withoutBootLoader(image.slug);
     const { slug, ...source } = image;
     progress(`Uploading the image ${slug} to the cluster`);
     await upload(slug, { ...description, source }, join(dir, 'disk.qcow2'));
@@ -115,4 +112,12 @@ export function clusterImages(options: IncusOptions, client: IncusClient): Clust
       throw new HypervisorError('image_unknown', `no image ${slug} in this cluster`, { permanent: true });
     },
   };
+}
+
+function withoutBootLoader(slug: string): HypervisorError {
+  return new HypervisorError(
+    'image_rejected',
+    `${slug} brings no boot loader, and a cluster’s hosts have no kernel of ours to start it with`,
+    { permanent: true },
+  );
 }

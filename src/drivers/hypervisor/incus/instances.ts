@@ -107,7 +107,7 @@ export function powerOf({ status, isSilent }: Instance): PowerState {
 export function surePower(instance: Instance): 'running' | 'stopped' {
   const power = powerOf(instance);
   if (power === 'running' || power === 'stopped') return power;
-  throw unreachable(`how ${instance.id} is cannot be learnt: its member does not answer`);
+  throw unreachable(`how ${instance.id} is cannot be learnt: its member does not answer`, undefined, true);
 }
 
 function isOurs({ profiles }: Record<string, unknown>, id: MachineId): boolean {

@@ -135,7 +135,10 @@ export function seedDevice({ pool }: IncusOptions, source: string): Record<strin
 }
 
 /** The engine's filters want one address of each family, and take all others as routes. */
-export function nicOf({ bridge, policesEgress }: IncusOptions, { nic }: MachineSpec): Record<string, string> {
+export function nicOf(
+  { bridge, policesEgress }: IncusOptions,
+  { nic }: Pick<MachineSpec, 'nic'>,
+): Record<string, string> {
   const addresses = (family: 4 | 6, bits: number) => {
     const [first, ...more] = nic.addresses.filter((each: NicAddress) => each.family === family);
     const routes = more.map(({ address }) => `${address}/${bits}`);

@@ -1,0 +1,77 @@
+import type { HypervisorCapability } from './capabilities.ts';
+import type { Hypervisor, MachineEvent, MachineReport, NodeCapacity } from './contract.ts';
+import type { MachineSample } from './management.ts';
+
+/** Engines that run many hosts behind one API. */
+export const clusterEngines = ['incus'] as const;
+export type ClusterEngine = (typeof clusterEngines)[number];
+
+/** Where a cluster answers, what proves both sides, and what of it is ours alone. */
+export interface ClusterConnection {
+  engine: ClusterEngine;
+  /** `https://host:port`, any of which will do. */
+  endpoints: readonly string[];
+  /** The certificate that it presents, PEM. Whoever presents another is told nothing. */
+  serverCertificate: string;
+  /** What we are known by there, PEM. */
+  certificate: string;
+  key: string;
+  project: string;
+  pool: string;
+  bridge: string;
+}
+
+/** A host of a cluster, as the engine tells of it. */
+export interface MemberReport {
+  name: string;
+  /** Where the engine reaches it, by which it is known when it is renamed; null where the engine does not say. */
+  address: string | null;
+  /** Whether the others of the cluster hear of it. */
+  answers: boolean;
+  /** What it lacks to take new machines, a sentence each without the full stop. */
+  troubles: string[];
+  /** Null while it cannot be told. */
+  capacity: NodeCapacity | null;
+}
+
+/** What was found where a cluster should be. */
+export interface ClusterFindings {
+  /** Null where it was not told. */
+  version: string | null;
+  /** How the version stands to those that the driver was tested with. */
+  tested: 'older' | 'tested' | 'newer' | null;
+  members: string[];
+  /** What lacks so that machines could run there, a sentence each without the full stop; none: it may be used. */
+  problems: string[];
+}
+
+/**
+ * What the product asks of an engine of many hosts, besides what it asks of whatever runs machines (`contract.ts`): which hosts there are.
+ * Calls end within seconds; `waits` of a failure says that nothing could be learnt, which is no failure of what was asked for.
+ */
+export interface Cluster {
+  readonly kind: ClusterEngine;
+  readonly capabilities: readonly HypervisorCapability[];
+
+  /** Looks for all that machines will need, and changes nothing that stays. Fails where the cluster cannot be spoken to. */
+  look(): Promise<ClusterFindings>;
+
+  /** The members that the engine knows now. */
+  nodes(): Promise<MemberReport[]>;
+
+  /** The same engine; machines that it makes are made on this member. */
+  on(member: string): Hypervisor;
+
+  /** As a hypervisor's; to its members the engine brings it by itself. */
+  ensureImage: Hypervisor['ensureImage'];
+
+  /** Every machine of ours in the cluster, with the `node` that has it. */
+  list(): Promise<MachineReport[]>;
+  sample(): Promise<MachineSample[]>;
+
+  /** Begins to listen for what happens to machines; `watch` is told from then on. */
+  listen(): Promise<void>;
+  watch(listener: (event: MachineEvent) => void): () => void;
+
+  close(): Promise<void>;
+}
