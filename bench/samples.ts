@@ -98,7 +98,11 @@ async function hour({ house, access }: Shop, nodes: Nodes, minutes: number): Pro
   const ctx: Context = { ...access.ctx, clock };
   const samplers = nodes.ids.map((id, nth) => {
     const first = nodes.firstServiceId + 1 + nth * perNode;
-    return createSampler(ctx, id, async () => samplesAt(clock, first));
+    return createSampler(
+      ctx,
+      () => [id],
+      async () => samplesAt(clock, first),
+    );
   });
   await access.sql('truncate vps_charts, vps_traffic');
   const checkpoint = await openCheckpoints(house);

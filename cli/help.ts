@@ -18,7 +18,19 @@ export function usageOf(program: string, command: Command): string {
     .filter(({ isRequired, isAsked }) => isRequired && !isAsked)
     .map((field) => `--${field.flag} ${takenBy(field)}`.trim());
   const upload = command.upload === null ? [] : ['--file FILE'];
-  return ['Usage:', program, ...command.words, ...places, ...flags, ...upload, '[flags]'].join(' ');
+  return folded(['Usage:', program, ...command.words, ...places, ...flags, ...upload, '[flags]']);
+}
+
+/** Side by side, and further below what a line has no room for. */
+function folded(parts: readonly string[]): string {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + part.length > width())
+      lines.push(line === undefined ? part : `  ${part}`);
+    else lines[lines.length - 1] = `${line} ${part}`;
+  }
+  return lines.join('\n');
 }
 
 export function helpOf(program: string, command: Command): string {

@@ -14,6 +14,7 @@ export const shownBy: Readonly<Record<string, string>> = {
   bank_statement: 'listBankStatements',
   billing_profile: 'listOrganizationsAsStaff',
   canned_reply: 'listCannedReplies',
+  cluster: 'listClusters',
   coupon: 'listCoupons',
   credit: 'listInvoicesAsStaff',
   credit_note: 'listInvoicesAsStaff',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Again, again } from './again.ts';
 import { type Hypervisor, keptFree, type NodeCapacity } from './drivers/hypervisor/index.ts';
 import {
   addImage,
@@ -137,7 +138,11 @@ export function watchNode(
 ): () => Promise<void> {
   const shielding = shieldNode(ctx, id, drivers, edges);
   if (hypervisor === null) return () => shielding.stop();
-  const sample = createSampler(ctx, id, () => hypervisor.sample());
+  const sample = createSampler(
+    ctx,
+    () => [id],
+    () => hypervisor.sample(),
+  );
   // After a reboot of the host the rules are back before the machines are, unless the edge takes very long.
   const filteredOnce = Promise.race([shielding.first, sleep(edgePatienceMs, undefined, { ref: false })]);
   const comparing = again(ctx, 'machines could not be compared', reconcileEveryMs, async () => {
@@ -190,34 +195,6 @@ function shieldNode(ctx: Context, id: number, { edge, routers }: Drivers, edges:
     first: filtering.first,
     stop: async () => {
       await Promise.all(all.map(({ stop }) => stop()));
-    },
-  };
-}
-
-/** Something that is done again and again. */
-interface Again {
-  /** Resolves when it was done once, or has failed. */
-  first: Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** Does something now and again and again, one turn at a time; a failure is logged. */
-function again(ctx: Context, complaint: string, everyMs: number, work: () => Promise<void>): Again {
-  let turn: Promise<void> | null = null;
-  const take = () => {
-    turn ??= work()
-      .catch((error: Error) => ctx.log.warn({ err: causesOf(error) }, complaint))
-      .finally(() => {
-        turn = null;
-      });
-  };
-  const timer = setInterval(take, everyMs);
-  take();
-  return {
-    first: turn ?? Promise.resolve(),
-    stop: async () => {
-      clearInterval(timer);
-      await turn;
     },
   };
 }

@@ -4,11 +4,12 @@ import type { Registry } from 'prom-client';
 import { forgetSignIns, tellKeyOwners } from './account/index.ts';
 import { allRoutes } from './api.ts';
 import { requireFinishedRestore } from './backup/index.ts';
+import { type DrivenClusters, driveClusters, followClusters } from './clusters.ts';
 import type { Config } from './config.ts';
 import { openDashboard } from './dashboard.ts';
 import { type OpenDatabase, openDatabase } from './database.ts';
 import { type Demo, openDemo } from './demo/index.ts';
-import type { Hypervisor } from './drivers/hypervisor/index.ts';
+import { type Hypervisor, HypervisorError } from './drivers/hypervisor/index.ts';
 import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
 import {
   describeMessages,
@@ -167,7 +168,16 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
   let probePort: number | null = null;
   if (config.role !== 'api') {
     undo.push(...watch());
-    const worker = await startBackground(ctx, database, requireAll(drivers), node, isWhereItWas, undo);
+    const driven = driveClusters(ctx, requireAll(drivers).clusters);
+    undo.push(driven.stop);
+    const worker = await startBackground(
+      ctx,
+      database,
+      requireAll(drivers),
+      { node, driven },
+      isWhereItWas,
+      undo,
+    );
     watchWorker(worker, registry);
     if (config.role === 'worker') probePort = await openProbes(ctx, worker, registry, undo);
   } else startWatching(ctx, url, drivers, isWhereItWas, undo);
@@ -261,7 +271,7 @@ async function startBackground(
   ctx: Whole,
   { url, retentionUrl }: OpenDatabase,
   drivers: Drivers,
-  node: LocalNode | null,
+  { node, driven }: { node: LocalNode | null; driven: DrivenClusters },
   isWhereItWas: (ctx: Context) => Promise<boolean>,
   undo: Undo[],
 ): Promise<Worker> {
@@ -272,7 +282,8 @@ async function startBackground(
     return true;
   };
   const sagas = node?.hypervisor === null ? jobsWithoutMachines : allJobs;
-  const nodes = node === null ? [] : [node.id];
+  const own = node === null ? [] : [node.id];
+  const nodes = () => [...own, ...driven.served()];
   const worker = startWorker(ctx, url, { sagas, drivers, nodes, readOwners, mayWork });
   undo.push(() => worker.stop());
   const time = await watchClock(ctx);
@@ -330,6 +341,7 @@ function startWatching(
   undo: Undo[],
 ): void {
   undo.push(startAnnouncing(url, ctx.log, () => true).stop);
+  if (drivers.clusters !== undefined) undo.push(followClusters(ctx, drivers.clusters).stop);
   undo.push(startPeriodicJobs(ctx, [...allWatches, watchingCluster(isWhereItWas)]));
   // Where mails would only be kept, those of customers are left for the worker, which may have a mail server.
   if (drivers.mail?.capabilities.includes('delivery'))
@@ -386,8 +398,12 @@ async function openApi(
   undo: Undo[],
 ): Promise<number> {
   undo.push(() => closeApi(api));
-  // Consoles need the hypervisor beside the API.
-  if (drivers.hypervisor !== undefined) undo.push(serveConsoles(ctx, api.server, drivers.hypervisor));
+  // Where this process drives nothing it gives no tickets either; by the first cluster it comes to have a hypervisor.
+  const hypervisorOf = (nodeId: number) => {
+    if (drivers.hypervisor !== undefined) return drivers.hypervisor(nodeId);
+    throw new HypervisorError('host_not_ready', `node ${nodeId} is not run by this process`);
+  };
+  undo.push(serveConsoles(ctx, api.server, hypervisorOf));
   return listen(api, ctx.config.port, ctx.config.host);
 }
 

@@ -47,6 +47,7 @@ import {
   imagePreparation,
   nodesCheck,
   readLow,
+  sealedClusters,
 } from './fleet/index.ts';
 import {
   isInvited,
@@ -238,4 +239,5 @@ export const allSealed: SealedSource[] = [
   sealedAnswers,
   sealedFactors,
   sealedWebhooks,
+  sealedClusters,
 ];

@@ -42,6 +42,8 @@ const stairs = [
 /** On top of the stairs: they put the rooms together. */
 const roots = [
   'demo',
+  'again.ts',
+  'clusters.ts',
   'heardByStaff.ts',
   'introduction.ts',
   'node.ts',
@@ -81,7 +83,10 @@ const tablesOf: Record<string, string[]> = {
   webhooks: ['webhook_attempts', 'webhook_cursor', 'webhook_deliveries', 'webhook_endpoints'],
   settings: ['settings'],
   events: ['journal', 'journal_horizon', 'mails', 'bounced_addresses'],
-  fleet: ['nodes', 'placements', 'address_pools', 'addresses', 'images', 'fleet_days'],
+  fleet: [
+    ...['nodes', 'placements', 'address_pools', 'addresses', 'images', 'fleet_days'],
+    ...['clusters', 'cluster_images'],
+  ],
   catalog: [
     'product_groups',
     'products',
@@ -242,6 +247,8 @@ const withoutOrganization: Record<string, string> = {
   job_steps: 'part of a job, which names the organization',
   workers: "the provider's",
   nodes: "the provider's",
+  clusters: "the provider's",
+  cluster_images: "the provider's",
   settings: "the provider's",
   ticket_canned_replies: "the provider's",
   ticket_mail_files: 'files that arrive: whose they are is known when they are read',

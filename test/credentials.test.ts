@@ -518,7 +518,7 @@ describe('a body', () => {
     const mayHave = [
       ...['reason', 'note', 'message', 'description', 'user_data', 'password', 'current_password', 'token'],
       ...['recovery_code', 'couponcode', 'option7', 'os', 'hostname', 'address', 'reference', 'public_key'],
-      ...['consultation_number', 'source_port', 'destination_port', 'matches'],
+      ...['consultation_number', 'source_port', 'destination_port', 'matches', 'server_certificate'],
     ];
     const taken: string[] = [];
     for (const route of withJson) {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { allRoutes } from '../src/api.ts';
 import { listRoutes, type Route } from '../src/platform/http/index.ts';
 import type { Client } from './client.ts';
+import { certificates, clusterBody } from './clusters.ts';
 import { runningVps } from './orders.ts';
 import { plantPasskey } from './passkeys.ts';
 import { newCustomer, newMember, newStaff, type Person, signedIn, staffHere } from './people.ts';
@@ -68,6 +69,13 @@ async function newPool(): Promise<number> {
     product.staff.post('/staff/address-pools', { ...pool, gateway: `${tenDot()}.1` }),
   );
   return Number(address_pool?.id);
+}
+
+async function newCluster(): Promise<number> {
+  made += 1;
+  const body = clusterBody(await certificates(), [`https://${tenDot()}.1:8443`], { name: `cluster-${made}` });
+  const { cluster } = await madeBy(product.staff.post('/staff/clusters', body));
+  return Number(cluster?.id);
 }
 
 /** Routers that nobody speaks to any more. */
@@ -404,6 +412,11 @@ const things: Record<string, () => Promise<Thing>> = {
     const reserve = (more: number) => ({ disk_reserve_gib: made * 2 + more });
     return { path: `/staff/nodes/${node.id}`, bodies: [reserve(0), reserve(1)] };
   },
+  changeCluster: async () => {
+    const path = `/staff/clusters/${await newCluster()}`;
+    return { path, bodies: [{ state: 'draining' }, { name: `other-${made}` }] };
+  },
+  removeCluster: async () => ({ path: `/staff/clusters/${await newCluster()}`, bodies: [] }),
   updateShieldProduct: async () => {
     const { id } = (await product.staff.get('/staff/shield/products')).body.data.products[0];
     made += 1;

@@ -1,5 +1,6 @@
 import { allRoutes } from '../src/api.ts';
 import { exampleIds, listRoutes } from '../src/platform/http/index.ts';
+import { certificates } from '../test/clusters.ts';
 import { story } from '../test/description/story.ts';
 import { teller } from '../test/description/tell.ts';
 import { newMember } from '../test/people.ts';
@@ -88,7 +89,8 @@ async function lengthen(product: TestProduct): Promise<void> {
 }
 
 /** What stands for `$id` and the like in the addresses of pages. */
-export async function samplesOf({ customer, staff, demo }: TestProduct): Promise<Record<string, string>> {
+export async function samplesOf(product: TestProduct): Promise<Record<string, string>> {
+  const { customer, staff, demo } = product;
   const first = async (client: typeof staff, path: string, list: string, key = 'id'): Promise<string> => {
     const { body } = await client.get(`${path}?limit=100`);
     const [item] = body.data?.[list] ?? [];
@@ -133,7 +135,23 @@ export async function samplesOf({ customer, staff, demo }: TestProduct): Promise
     '/staff/bank-statements/$id': await first(staff, '/staff/bank-statements', 'statements'),
     '/staff/products/$id': String(demo.products.vps),
     '/staff/price-moves/$id': await first(staff, '/staff/price-moves', 'price_moves'),
+    '/staff/clusters/$id': await oneCluster(product),
     '/staff/address-pools/$id': await first(staff, '/staff/address-pools', 'address_pools'),
     '/staff/mails/$id': await first(staff, '/staff/mails', 'mails'),
   };
+}
+
+/** A cluster as one finds it that was looked at and is spoken to by nobody, so that its page stays as it is. */
+async function oneCluster(product: TestProduct): Promise<string> {
+  const { ours } = await certificates();
+  const [row] = await sql<{ id: number }>(
+    product,
+    `insert into clusters (name, engine, location, endpoints, project, pool, bridge, fingerprint, certificate, credential,
+       check_state, version, tested, created_at)
+     values ('ams1', 'incus', 'AMS', '{https://192.0.2.1:8443,https://192.0.2.2:8443}', 'innkeeper', 'local', 'br0', repeat('5f', 32),
+       $1, '', 'ok', '6.0.4', 'tested', '2026-01-31')
+     on conflict (name) do update set state = 'active' returning id`,
+    ours.certificate,
+  );
+  return String(row?.id);
 }

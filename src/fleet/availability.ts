@@ -1,11 +1,13 @@
 import { type Context, fail, statement } from '../platform/index.ts';
-import { chooseNode, type Resources } from './placement.ts';
+import { chooseNode, imagesAtNode, type Resources, takesMachines } from './placement.ts';
 
 /** What one machine needs of the fleet. */
 export interface Needs {
   location: string;
   ipv4Count: number;
   ipv6Count: number;
+  /** Slug of the operating system that it is made with. */
+  image: string;
   resources: Resources;
 }
 
@@ -15,13 +17,15 @@ interface FreeRow {
   cpu_cores: number;
   memory_mib: number;
   disk_gib: number;
+  images: string[] | null;
 }
 
-const freeRoom = statement<FreeRow, { locations: string[] }>(
+const freeRoom = statement<FreeRow, { locations: string[]; images: string[] }>(
   'fleet.freeRoom',
   `select id, location, cpu_cores_promised - cpu_cores_taken as cpu_cores,
-     memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib
-   from nodes where location = any(:locations::text[]) and runs_machines and state = 'active' and reachable and trouble is null`,
+     memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib,
+     ${imagesAtNode} as images
+   from nodes n where location = any(:locations::text[]) and ${takesMachines(':images')}`,
 );
 // Counted no further than wanted, pool by pool, in the order of the free ones' index: there may be millions of addresses.
 const freeAddresses = statement<{ free4: number; pools6: number }, { location: string; most: number }>(
@@ -47,10 +51,10 @@ export async function requireAvailable(ctx: Context, machines: Needs[]): Promise
       machines.filter((machine) => machine.location === location),
     );
   }
-  const nodes = await ctx.db.many(freeRoom, { locations });
-  for (const { location, resources } of machines) {
+  const nodes = await ctx.db.many(freeRoom, { locations, images: machines.map(({ image }) => image) });
+  for (const { location, image, resources } of machines) {
     const there = nodes.filter((node) => node.location === location);
-    if (chooseNode(there, resources) === null) throw fail('insufficient_stock');
+    if (chooseNode(there, image, resources) === null) throw fail('insufficient_stock');
   }
 }
 

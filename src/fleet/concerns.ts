@@ -23,6 +23,26 @@ export const fleetConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'cluster.silent',
+    subject: 'cluster',
+    title: 'Clusters that no process of ours reaches',
+    find: statement<Concern, { limit: number }>(
+      'fleet.silentClusters',
+      `select id, null::bigint as organization_id, troubled_at as since, name || ': ' || trouble as message
+       from clusters where trouble is not null order by troubled_at desc, id desc limit :limit`,
+    ),
+  },
+  {
+    kind: 'cluster.unfit',
+    subject: 'cluster',
+    title: 'Clusters that machines cannot run on as they are',
+    find: statement<Concern, { limit: number }>(
+      'fleet.unfitClusters',
+      `select id, null::bigint as organization_id, checked_at as since, name || ': ' || array_to_string(problems, '. ') as message
+       from clusters where check_state = 'failed' order by checked_at desc, id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'image.failed',
     subject: 'image',
     title: 'Operating-system images that could not be made',

@@ -62,6 +62,53 @@ interface ImageFailed {
   reason: string;
 }
 
+interface ClusterNamed {
+  name: string;
+}
+
+interface ClusterCreated {
+  name: string;
+  engine: string;
+  location: string;
+  endpoints: string[];
+  project: string;
+  fingerprint: string;
+}
+
+interface ClusterUpdated {
+  name: string;
+  /** What staff changed, by its name; credentials are said to be another, and no more. */
+  change: {
+    name?: string;
+    state?: string;
+    endpoints?: string[];
+    fingerprint?: string;
+    bridge?: string;
+    credential?: 'another';
+  };
+}
+
+interface ClusterChecked {
+  name: string;
+  version: string | null;
+  /** What it lacks; none: machines may run there. */
+  problems: string[];
+}
+
+interface ClusterSilent {
+  name: string;
+  reason: string;
+}
+
+interface Member {
+  name: string;
+  cluster_id: number;
+}
+
+interface Renamed extends Member {
+  before: string;
+}
+
 export const nodeUpdated = event<NodeUpdated>('node.updated', 'staff changed what a node may promise');
 export const nodeReplaced = event<NodeNamed>(
   'node.replaced',
@@ -97,3 +144,26 @@ export const imageDeleted = event<ImageNamed>('image.deleted', 'staff removed an
 export const imagePreparing = event<ImageNamed>('image.preparing', 'staff has an image built or downloaded');
 export const imagePrepared = event<ImageNamed>('image.prepared', 'an image was built or downloaded');
 export const imageFailed = event<ImageFailed>('image.failed', 'an image could not be built or downloaded');
+
+export const clusterCreated = event<ClusterCreated>('cluster.created', 'staff added a cluster');
+export const clusterUpdated = event<ClusterUpdated>('cluster.updated', 'staff changed a cluster');
+export const clusterDeleted = event<ClusterNamed>('cluster.deleted', 'staff removed a cluster');
+export const clusterCheckAsked = event<ClusterNamed>(
+  'cluster.check_asked',
+  'staff has it looked whether a cluster is fit to run machines',
+);
+export const clusterChecked = event<ClusterChecked>(
+  'cluster.checked',
+  'it was looked whether a cluster is fit to run machines',
+);
+export const clusterSilent = event<ClusterSilent>(
+  'cluster.silent',
+  'no process of ours reaches a cluster any more',
+);
+export const clusterBack = event<ClusterNamed>('cluster.back', 'a silent cluster answers again');
+export const nodeJoined = event<Member>('node.joined', 'a cluster has a member that is now a node');
+export const nodeLeft = event<Member>(
+  'node.left',
+  'a member of a cluster is gone, and its node takes no machines',
+);
+export const nodeRenamed = event<Renamed>('node.renamed', 'a member of a cluster has another name');

@@ -4,6 +4,7 @@ const node = {
   id: 1,
   name: 'node-1',
   location: 'AMS',
+  cluster_id: null,
   state: 'active',
   reachable: true,
   trouble: null,
@@ -50,6 +51,7 @@ const image = {
   error: null,
   prepared_at: '2026-01-31T22:04:16.009Z',
   created_at: '2026-01-31T22:04:15.966Z',
+  clusters: [],
 };
 
 /** A request and its answer for each operation, parts of one story. */

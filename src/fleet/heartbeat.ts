@@ -22,7 +22,7 @@ const hear = statement<Node, { ids: number[]; seenAt: Date[] }>(
   `update nodes n set seen_at = heard.seen_at, reachable = true
    from unnest(:ids::bigint[], :seenAt::timestamptz[]) heard (id, seen_at),
      (select id, reachable from nodes where id = any(:ids::bigint[]) order by id for no key update) before
-   where n.id = heard.id and n.id = before.id
+   where n.id = heard.id and n.id = before.id and n.cluster_id is null
      and (not before.reachable or n.seen_at is distinct from heard.seen_at)
    returning n.id, n.name, before.reachable as was_reachable`,
 );
@@ -33,12 +33,15 @@ const correct = statement<never, { now: Date; ahead: Date }>(
   'update nodes set seen_at = :now where seen_at > :ahead',
 );
 
-const noticeSilence = statement<Node, { now: Date; silentAfterS: number }>(
+// Members of clusters are heard of whenever their engine is asked, every few seconds.
+const noticeSilence = statement<Node, { now: Date; silentAfterS: number; silentMemberAfterS: number }>(
   'fleet.noticeSilence',
-  `update nodes set reachable = false where reachable
-     and seen_at < :now::timestamptz - make_interval(secs => :silentAfterS)
+  `update nodes set reachable = false where reachable and seen_at < :now::timestamptz - make_interval(
+     secs => case when cluster_id is null then :silentAfterS::int else :silentMemberAfterS::int end)
    returning id, name, true as was_reachable`,
 );
+
+const silentMemberAfterS = 30;
 
 const silentNames = statement<{ name: string }>(
   'fleet.silentNames',
@@ -58,7 +61,7 @@ export async function watchNodes(ctx: TxContext): Promise<void> {
     if (!node.was_reachable) await tell(ctx, node, nodeBack);
   }
   await ctx.db.run(correct, { now, ahead: new Date(ctx.clock.now().getTime() + aheadMs) });
-  for (const node of await ctx.db.many(noticeSilence, { now, silentAfterS })) {
+  for (const node of await ctx.db.many(noticeSilence, { now, silentAfterS, silentMemberAfterS })) {
     ctx.log.warn({ node: node.name }, 'a node is silent and gets no new machines');
     await tell(ctx, node, nodeSilent);
   }

@@ -10,6 +10,7 @@ import {
   transaction,
 } from '../platform/index.ts';
 import type { ImageChange, NewImage } from './changes.ts';
+import { bringImages } from './clusters/images.ts';
 import { imageCreated, imageDeleted, imagePreparing, imageUpdated } from './events.ts';
 import { addImage, type Image } from './images.ts';
 import { imagePreparation } from './prepareImage.ts';
@@ -27,11 +28,21 @@ interface ImageRow extends Named {
   error: string | null;
   prepared_at: Date | null;
   created_at: Date;
+  clusters: {
+    id: number;
+    name: string;
+    state: 'preparing' | 'ready' | 'failed' | 'rejected';
+    progress: string | null;
+    error: string | null;
+  }[];
 }
 
 const selectImage = `
   select t.id, t.slug, t.name, t.version, t.source, t.min_memory_mib, t.min_disk_gib, t.active, t.state, t.progress,
-    t.error, t.prepared_at, t.created_at
+    t.error, t.prepared_at, t.created_at,
+    coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'name', c.name, 'state', ci.state, 'progress', ci.progress,
+        'error', ci.error) order by c.name)
+      from cluster_images ci join clusters c on c.id = ci.cluster_id where ci.slug = t.slug), '[]') as clusters
   from images t`;
 const imageForStaff = statement<ImageRow, { slug: string }>(
   'fleet.imageForStaff',
@@ -52,6 +63,11 @@ const updateImage = statement<
 const beginPreparing = statement<never, { slug: string }>(
   'fleet.beginPreparing',
   `update images set state = 'preparing', progress = null, error = null where slug = :slug`,
+);
+const hasOwnHosts = statement<{ has: boolean }>(
+  'fleet.hasOwnHosts',
+  `select exists (select 1 from nodes where cluster_id is null and runs_machines)
+     or not exists (select 1 from clusters) as has`,
 );
 const deleteImage = statement<never, { slug: string }>(
   'fleet.deleteImage',
@@ -95,6 +111,7 @@ export async function createImage(ctx: Context, image: NewImage) {
     const id = await addImage(tx, { slug, name, version, source, minMemoryMib, minDiskGib });
     if (id === null) throw fail('conflict', { message: `There is an image called ${image.slug} already` });
     await record(tx, imageCreated, { ...about(id), data: { slug, source } });
+    await bringImages(tx, { slug });
     return prepare(tx, { id, slug });
   });
 }
@@ -114,6 +131,7 @@ export async function changeImage(ctx: Context, slug: string, change: ImageChang
     const next = { ...image, ...change };
     const { name, version, min_memory_mib: minMemoryMib, min_disk_gib: minDiskGib, active } = next;
     await tx.db.run(updateImage, { slug, name, version, minMemoryMib, minDiskGib, active });
+    if (active && !image.active) await bringImages(tx, { slug });
     await record(tx, imageUpdated, { ...about(image.id), data: { slug, change } });
     return readImage(tx, slug);
   });
@@ -126,12 +144,15 @@ export async function changeImage(ctx: Context, slug: string, change: ImageChang
 export async function prepareImage(ctx: Context, slug: string) {
   return transaction(ctx, 'fleet.requestImage', async (tx) => {
     const { image } = await lockImageForStaff(tx, slug);
+    await bringImages(tx, { slug, again: true });
     const isDue = image.state === 'new' || image.state === 'failed';
-    return isDue ? prepare(tx, image) : { image };
+    return isDue ? prepare(tx, image) : readImage(tx, slug);
   });
 }
 
 async function prepare(tx: TxContext, { id, slug }: { id: number; slug: string }) {
+  // Where all machines run in clusters nobody would take the job.
+  if (!(await tx.db.one(hasOwnHosts)).has) return readImage(tx, slug);
   await tx.db.run(beginPreparing, { slug });
   await record(tx, imagePreparing, { subject: { type: 'image', id }, organizationId: null, data: { slug } });
   await enqueue(tx, imagePreparation, { slug }, { organizationId: null });

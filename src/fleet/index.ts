@@ -1,5 +1,5 @@
 /**
- * What the provider owns: nodes that run machines, the addresses machines answer on, and the operating-system
+ * What the provider owns: nodes that run machines, clusters whose members are nodes, the addresses machines answer on, and the operating-system
  * images they start from. Orders hold room and addresses here before there is a machine. Staff decides what a
  * node may promise, which networks there are, and what can be installed.
  */
@@ -20,6 +20,9 @@ export {
 export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
 export { type Needs, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
+export { sealedClusters } from './clusters/credential.ts';
+export { clustersToDrive, hearCluster, leaveCluster, missCluster, watchesCluster } from './clusters/drive.ts';
+export { writeMembers } from './clusters/members.ts';
 export { fleetConcerns } from './concerns.ts';
 export { resizeCopies } from './copies.ts';
 export { nodeStaffFinds } from './finds.ts';

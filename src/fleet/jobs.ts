@@ -1,5 +1,7 @@
 import type { AnySaga, PeriodicJob } from '../platform/index.ts';
 import { freeRestedAddresses } from './addresses.ts';
+import { clusterCheck } from './clusters/check.ts';
+import { clusterImage } from './clusters/images.ts';
 import { noteDays } from './days.ts';
 import { watchNodes } from './heartbeat.ts';
 import { imagePreparation } from './prepareImage.ts';
@@ -7,7 +9,7 @@ import { reverseNaming } from './reverse.ts';
 import { tellingNames } from './tellNames.ts';
 
 /** What the fleet does outside a request. */
-export const fleetJobs: AnySaga[] = [reverseNaming, imagePreparation];
+export const fleetJobs: AnySaga[] = [reverseNaming, imagePreparation, clusterCheck, clusterImage];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [
   { name: 'fleet.freeRestedAddresses', intervalMs: 60_000, work: freeRestedAddresses },

@@ -17,6 +17,8 @@ interface NodeRow {
   id: number;
   name: string;
   location: string;
+  cluster_id: number | null;
+  cluster_state: 'active' | 'draining' | null;
   state: 'active' | 'draining' | 'down';
   reachable: boolean;
   trouble: string | null;
@@ -109,7 +111,8 @@ const memoryLeft = 't.memory_mib_promised - t.memory_mib_taken';
 const diskLeft = 't.disk_gib_promised - t.disk_gib_taken';
 
 const selectNode = `
-  select t.id, t.name, t.location, t.state, t.reachable, t.trouble, t.runs_machines, t.cpu_cores, t.memory_mib, t.disk_gib, t.cpu_overcommit,
+  select t.id, t.name, t.location, t.cluster_id,
+    (select c.state from clusters c where c.id = t.cluster_id) as cluster_state, t.state, t.reachable, t.trouble, t.runs_machines, t.cpu_cores, t.memory_mib, t.disk_gib, t.cpu_overcommit,
     t.memory_reserve_mib, t.disk_reserve_gib, t.cpu_cores_promised, t.memory_mib_promised, t.disk_gib_promised,
     t.cpu_cores_taken, t.memory_mib_taken, t.disk_gib_taken, t.copies_gib, t.seen_at, t.created_at,
     case when t.state = 'active' then ${daysUntilFull('node', 't.id', 'memory', memoryLeft)} end as memory_full_in_days,
@@ -275,11 +278,17 @@ function viewNode(row: NodeRow) {
     id: row.id,
     name: row.name,
     location: row.location,
+    cluster_id: row.cluster_id,
     state: row.state,
     reachable: row.reachable,
     trouble: row.trouble,
     runs_machines: row.runs_machines,
-    accepts_machines: row.runs_machines && row.state === 'active' && row.reachable && row.trouble === null,
+    accepts_machines:
+      row.runs_machines &&
+      row.state === 'active' &&
+      row.cluster_state !== 'draining' &&
+      row.reachable &&
+      row.trouble === null,
     capacity: { cpu_cores: row.cpu_cores, memory_mib: row.memory_mib, disk_gib: row.disk_gib },
     cpu_overcommit: row.cpu_overcommit,
     memory_reserve_mib: row.memory_reserve_mib,

@@ -22,6 +22,8 @@ interface PlacementRow {
 export interface WantedResources {
   id: number;
   location: string;
+  /** Slug of the operating system that it is made with. */
+  image: string;
   resources: Resources;
 }
 
@@ -33,6 +35,19 @@ interface FreeNode {
   cpu_cores: number;
   memory_mib: number;
   disk_gib: number;
+  /** The operating systems that its cluster has; null of a host of our own, which makes what it lacks. */
+  images: string[] | null;
+}
+
+/** In SQL, of `nodes n`: what its cluster has, where it is a member of one. */
+export const imagesAtNode = `case when n.cluster_id is not null then coalesce((select jsonb_agg(i.slug) from cluster_images i
+  where i.cluster_id = n.cluster_id and i.state = 'ready'), '[]') end`;
+
+/** In SQL, of `nodes n`: whether it takes new machines, with one of some operating systems where it is a member of a cluster. */
+export function takesMachines(images: string): string {
+  return `n.runs_machines and n.state = 'active' and n.reachable and n.trouble is null
+    and (n.cluster_id is null or exists (select 1 from clusters c join cluster_images i on i.cluster_id = c.id
+      where c.id = n.cluster_id and c.state = 'active' and i.state = 'ready' and i.slug = any(${images}::text[])))`;
 }
 
 /**
@@ -43,13 +58,21 @@ interface FreeNode {
 const freeNodes = (name: string, order: string) =>
   statement<
     FreeNode,
-    { location: string; most: number; cpuCores: number; memoryMib: number; diskGib: number }
+    {
+      location: string;
+      images: string[];
+      most: number;
+      cpuCores: number;
+      memoryMib: number;
+      diskGib: number;
+    }
   >(
     name,
     `select id, cpu_cores_promised - cpu_cores_taken as cpu_cores,
-       memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib
-     from nodes
-     where location = :location and runs_machines and state = 'active' and reachable and trouble is null
+       memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib,
+       ${imagesAtNode} as images
+     from nodes n
+     where location = :location and ${takesMachines(':images')}
        and cpu_cores_promised - cpu_cores_taken >= :cpuCores
        and memory_mib_promised - memory_mib_taken >= :memoryMib
        and disk_gib_promised - disk_gib_taken >= :diskGib
@@ -135,6 +158,7 @@ async function placeAll(ctx: TxContext, location: string, machines: WantedResour
     Math.min(...machines.map(({ resources }) => part(resources)));
   const wanted = {
     location,
+    images: [...new Set(machines.map(({ image }) => image))],
     most: machines.length,
     cpuCores: least((resources) => resources.cpuCores),
     memoryMib: least((resources) => resources.memoryMib),
@@ -150,8 +174,8 @@ async function placeAll(ctx: TxContext, location: string, machines: WantedResour
 /** A place for each machine, where the most memory is free; null when not all of them fit. */
 function placeOn(nodes: FreeNode[], machines: WantedResources[]): object[] | null {
   const placements: object[] = [];
-  for (const { id, resources } of machines) {
-    const node = chooseNode(nodes, resources);
+  for (const { id, image, resources } of machines) {
+    const node = chooseNode(nodes, image, resources);
     if (node === null) return null;
     placements.push({
       service_id: id,
@@ -164,11 +188,16 @@ function placeOn(nodes: FreeNode[], machines: WantedResources[]): object[] | nul
   return placements;
 }
 
-/** The node a machine of this size goes to, with the room taken off what is free there; null when it fits nowhere. */
-export function chooseNode<Node extends FreeNode>(nodes: Node[], resources: Resources): Node | null {
+/** The node a machine of this size and operating system goes to, with the room taken off what is free there; null when it fits nowhere. */
+export function chooseNode<Node extends FreeNode>(
+  nodes: Node[],
+  image: string,
+  resources: Resources,
+): Node | null {
   const [chosen] = nodes
     .filter(
       (node) =>
+        (node.images === null || node.images.includes(image)) &&
         node.cpu_cores >= resources.cpuCores &&
         node.memory_mib >= resources.memoryMib &&
         node.disk_gib >= resources.diskGib,

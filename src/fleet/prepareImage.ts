@@ -1,7 +1,8 @@
 import type { ImageSource } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
-import { type Context, type Failure, saga, statement, type TxContext } from '../platform/index.ts';
+import { type Failure, saga, statement, type TxContext } from '../platform/index.ts';
 import { imageFailed, imagePrepared } from './events.ts';
+import { speaker } from './speaker.ts';
 
 interface Payload {
   slug: string;
@@ -28,8 +29,6 @@ const endPreparing = statement<
    where slug = :slug returning id`,
 );
 
-const sayEveryMs = 1_000;
-
 /** Builds or downloads an image on the node of this process, and keeps for staff how far it is and how it ended. */
 export const imagePreparation = saga<Payload>({
   name: 'fleet.prepareImage',
@@ -42,11 +41,16 @@ export const imagePreparation = saga<Payload>({
         const image = await ctx.db.maybe(imageToPrepare, { slug: payload.slug });
         if (image === null) return; // deleted meanwhile
         const node = await ctx.db.one(nodeByName, { name: ctx.config.nodeName });
-        const speaker = say(ctx, payload.slug);
+        const spoken = speaker(async (progress) => {
+          await ctx.db.run(setProgress, { slug: payload.slug, progress });
+        });
         try {
-          await drivers.hypervisor(node.id).ensureImage(image.source, speaker.say);
+          await drivers.hypervisor(node.id).ensureImage(image.source, (line) => {
+            ctx.log.info({ image: payload.slug }, line);
+            spoken.say(line);
+          });
         } finally {
-          await speaker.end();
+          await spoken.end();
         }
       },
     },
@@ -54,29 +58,6 @@ export const imagePreparation = saga<Payload>({
   succeeded: (ctx, { slug }) => end(ctx, slug, null),
   failed: (ctx, { slug }, failure) => end(ctx, slug, failure),
 });
-
-/** Writes the newest line down, at most once a second: builders say more than anybody reads. */
-function say(ctx: Context, slug: string) {
-  let latest: string | null = null;
-  let writing: Promise<unknown> = Promise.resolve();
-  const write = () => {
-    if (latest === null) return;
-    const line = latest.slice(0, 500);
-    latest = null;
-    writing = ctx.db.run(setProgress, { slug, progress: line }).catch(() => undefined);
-  };
-  const timer = setInterval(write, sayEveryMs);
-  return {
-    say: (line: string) => {
-      latest = line;
-      ctx.log.info({ image: slug }, line);
-    },
-    end: async () => {
-      clearInterval(timer);
-      await writing;
-    },
-  };
-}
 
 async function end(tx: TxContext, slug: string, failure: Failure | null): Promise<void> {
   const now = failure === null ? tx.clock.now() : null;

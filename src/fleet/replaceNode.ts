@@ -7,11 +7,12 @@ interface Replaced {
   id: number;
   name: string;
   seen_at: Date | null;
+  cluster_id: number | null;
 }
 
 const lockNode = statement<Replaced, { id: number }>(
   'fleet.lockReplaced',
-  'select id, name, seen_at from nodes where id = :id for no key update',
+  'select id, name, seen_at, cluster_id from nodes where id = :id for no key update',
 );
 const forgetDataDir = statement<never, { id: number }>(
   'fleet.forgetDataDir',
@@ -26,6 +27,10 @@ const forgetDataDir = statement<never, { id: number }>(
 export async function replaceNode(ctx: Context, id: number) {
   return transaction(ctx, 'fleet.replaceNode', async (tx) => {
     const node = await requireRow(tx, lockNode, { id });
+    if (node.cluster_id !== null) {
+      const message = `${node.name} is a member of a cluster, which says by itself who takes its place`;
+      throw fail('conflict', { message });
+    }
     const silentForMs = tx.clock.now().getTime() - (node.seen_at?.getTime() ?? 0);
     if (silentForMs < silentAfterS * 1_000) {
       const message = `${node.name} was heard of ${Math.max(0, Math.round(silentForMs / 1_000))} s ago. Stop it, and try again when it was silent for ${silentAfterS} s`;

@@ -14,7 +14,7 @@ import {
 
 const Count = Type.Integer({ minimum: 0 });
 const Size = named('NodeSize', Type.Object({ cpu_cores: Count, memory_mib: Count, disk_gib: Count }));
-const Location = Type.String({
+export const Location = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$',
   'x-message':
     'must begin with a letter or digit and have at most 32 letters, digits, dots, hyphens and underscores',
@@ -45,6 +45,9 @@ export const Node = named(
     id: Id,
     name: Type.String(),
     location: Type.String(),
+    cluster_id: Nullable(
+      Type.Integer({ description: 'The cluster that it is a member of; null: a host of our own' }),
+    ),
     state: NodeState,
     reachable: Type.Boolean({ description: 'Whether it was heard from within the last minute' }),
     trouble: Nullable(
@@ -229,6 +232,21 @@ export const Image = named(
     error: Nullable(Type.String()),
     prepared_at: Nullable(Timestamp),
     created_at: Timestamp,
+    clusters: Type.Array(
+      named(
+        'ClusterImage',
+        Type.Object({
+          id: Id,
+          name: Type.String(),
+          state: Choice(['preparing', 'ready', 'failed', 'rejected'], {
+            description: 'rejected: this cluster cannot have it, for `error`',
+          }),
+          progress: Nullable(Type.String()),
+          error: Nullable(Type.String()),
+        }),
+      ),
+      { description: 'How far it is in each cluster; machines with it are made where it is ready' },
+    ),
   }),
   'An operating system that machines can have',
 );

@@ -1,4 +1,5 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
+import { clusterRoutes } from './clusters/routes.ts';
 import { examples } from './examples.ts';
 import * as images from './imageStaff.ts';
 import { changeNode, listNodes, lockNode, readNode } from './nodes.ts';
@@ -263,4 +264,4 @@ const imageRoutes = routes('/staff/images', group, (route) => {
   );
 });
 
-export const fleetStaffRoutes: RouteGroup[] = [nodeRoutes, poolRoutes, imageRoutes];
+export const fleetStaffRoutes: RouteGroup[] = [clusterRoutes, nodeRoutes, poolRoutes, imageRoutes];

@@ -36,10 +36,14 @@ describe('charts', () => {
   it('turn counters into rates, keep every resolution, and stay bounded', async () => {
     const started = product.clock.now();
     // By the clock, which goes on while a sample is taken: longer on a machine that has other work.
-    const sampler = createSampler(product.ctx, 1, async () => {
-      const now = product.clock.now();
-      return [sampleAt(now, started, (now.getTime() - started.getTime()) / 1_000)];
-    });
+    const sampler = createSampler(
+      product.ctx,
+      () => [1],
+      async () => {
+        const now = product.clock.now();
+        return [sampleAt(now, started, (now.getTime() - started.getTime()) / 1_000)];
+      },
+    );
     for (let turn = 0; turn < 400; turn += 1) {
       await sampler();
       if (turn % 30 === 0) await product.periodic('vps.charts');

@@ -124,22 +124,26 @@ export function rateBetween(
   };
 }
 
-const coresOnNode = statement<{ service_id: number; cpu_cores: number }, { nodeId: number }>(
-  'vps.coresOnNode',
-  'select service_id, cpu_cores from machines where node_id = :nodeId',
+const coresOnNodes = statement<{ service_id: number; cpu_cores: number }, { nodeIds: readonly number[] }>(
+  'vps.coresOnNodes',
+  'select service_id, cpu_cores from machines where node_id = any(:nodeIds::bigint[])',
 );
 
 /** Takes a look at machines. `finish` writes down what was only counted. */
 export type Sampler = (() => Promise<void>) & { finish(): Promise<void> };
 
-/** Samples every running machine of a node, all of them in one pass and one statement. */
-export function createSampler(ctx: Context, nodeId: number, sample: () => Promise<MachineSample[]>): Sampler {
+/** Samples every running machine of some nodes, all of them in one pass and one statement. */
+export function createSampler(
+  ctx: Context,
+  nodeIds: () => readonly number[],
+  sample: () => Promise<MachineSample[]>,
+): Sampler {
   let last = new Map<string, MachineSample>();
   const traffic = countingTraffic(ctx);
   const take = async () => {
     const samples = await sample();
     const cores = new Map(
-      (await ctx.db.many(coresOnNode, { nodeId })).map((row) => [row.service_id, row.cpu_cores]),
+      (await ctx.db.many(coresOnNodes, { nodeIds: nodeIds() })).map((row) => [row.service_id, row.cpu_cores]),
     );
     const rows = samples.flatMap((now) => {
       const serviceId = serviceIdOf(now.id);

@@ -115,6 +115,7 @@ export const examples = {
         hostname: 'web1.example.com',
         state: 'running',
         locked: false,
+        host_silent_since: null,
         uptime_s: 120,
         read_at: '2026-01-10T09:31:00.000Z',
         os: { slug: 'debian', name: 'Debian', version: '12' },

@@ -36,7 +36,7 @@ export { vpsMeasures } from './measures.ts';
 export { vpsMover } from './move.ts';
 export { vpsPersonal } from './personal.ts';
 export { deleteProtection } from './protection.ts';
-export { onMachineEvent, reconcileNode } from './reconcile.ts';
+export { onMachineEvent, reconcileCluster, reconcileNode } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';
 export { lateBackupMeasures } from './snapshots/lateBackups.ts';
 export { findUnknownMachines } from './unknown.ts';

@@ -62,10 +62,14 @@ function sampleOf(nth: number, at: Date, seconds: number): MachineSample {
 }
 
 const sampler = () =>
-  createSampler(product.ctx, 1, async () => {
-    const at = product.clock.now();
-    return Array.from({ length: machines }, (_, nth) => sampleOf(nth + 1, at, at.getTime() / 1_000));
-  });
+  createSampler(
+    product.ctx,
+    () => [1],
+    async () => {
+      const at = product.clock.now();
+      return Array.from({ length: machines }, (_, nth) => sampleOf(nth + 1, at, at.getTime() / 1_000));
+    },
+  );
 
 describe('the points of a thousand machines', () => {
   it('are kept for their time and then go with the part that they are in, not row by row', async () => {

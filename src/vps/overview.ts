@@ -76,6 +76,7 @@ export async function readOverview(ctx: OrganizationContext, id: number) {
       hostname: vps.hostname ?? vps.domain ?? '',
       state,
       locked: vps.action !== null,
+      host_silent_since: vps.silent_since,
       uptime_s: isUp ? secondsSince(vps.started_at, now) : null,
       os: { slug: vps.image ?? ordered.os, name: vps.image_name, version: vps.image_version },
       location: vps.location ?? ordered.location,

@@ -23,6 +23,8 @@ export interface VpsRow {
   mac: string | null;
   location: string | null;
   capabilities: HypervisorCapability[] | null;
+  /** When its node was heard of last, while it is silent. */
+  silent_since: Date | null;
   wanted: 'running' | 'stopped' | null;
   state: MachineState | null;
   started_at: Date | null;
@@ -77,7 +79,8 @@ const wholeAction = `to_jsonb(a)
 const selectVps = `
   select s.id as service_id, s.organization_id, s.status as service_status, p.module_id, s.domain, s.options,
     m.node_id, m.image, i.name as image_name, i.version as image_version, m.hostname, m.cpu_cores, m.memory_mib,
-    m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, n.capabilities, m.wanted, m.state, m.started_at, m.in_rescue,
+    m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, n.capabilities,
+    case when not n.reachable then n.seen_at end as silent_since, m.wanted, m.state, m.started_at, m.in_rescue,
     m.protect_delete, m.protect_reinstall,
     coalesce((select ${wholeAction} from vps_actions a where a.service_id = s.id and ${holdsLock('a')}),
       (select ${wholeAction} from vps_actions a where a.service_id = s.id and a.waits

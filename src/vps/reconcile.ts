@@ -1,4 +1,4 @@
-import type { Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervisor/index.ts';
+import type { Cluster, Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { type Context, causesOf, statement, type TxContext, transaction } from '../platform/index.ts';
 import { beginSystemAction } from './actions/act.ts';
@@ -63,7 +63,33 @@ const countRepair = statement<never, { serviceId: number; repairs: number; now: 
  * when the product starts, so machines that outlived it are adopted, and again and again after that.
  */
 export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hypervisor): Promise<void> {
-  const reports = new Map((await hypervisor.list()).map((report) => [report.id, report]));
+  const all = await hypervisor.list();
+  await reconcileReported(ctx, nodeId, hypervisor, all, all);
+}
+
+/** The same of the members of a cluster, which is asked once for the machines of all of them. */
+export async function reconcileCluster(
+  ctx: Context,
+  nodes: readonly { id: number; member: string }[],
+  cluster: Pick<Cluster, 'list' | 'on'>,
+): Promise<void> {
+  const all = await cluster.list();
+  for (const [nth, { id, member }] of nodes.entries()) {
+    // What has no place yet, as a machine of which half is made, is looked for at the first.
+    const own = all.filter(({ node }) => node === member || (node === undefined && nth === 0));
+    await reconcileReported(ctx, id, cluster.on(member), all, own);
+  }
+}
+
+/** `own`: what the node itself has; a machine of its that somebody moved elsewhere in the cluster is among `all`. */
+async function reconcileReported(
+  ctx: Context,
+  nodeId: number,
+  hypervisor: Hypervisor,
+  all: readonly MachineReport[],
+  own: readonly MachineReport[],
+): Promise<void> {
+  const reports = new Map(all.map((report) => [report.id, report]));
   for (const machine of await ctx.db.many(settledOnNode, { nodeId })) {
     const report = reports.get(machineIdOf(machine.service_id));
     if (!differs(machine, report)) continue;
@@ -76,7 +102,7 @@ export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hy
     if (reports.get(machineIdOf(serviceId))?.power !== 'running') continue;
     await transaction(ctx, 'vps.suspendAgain', (tx) => suspendAgain(tx, serviceId, nodeId));
   }
-  await findUnknownMachines(ctx, nodeId, [...reports.values()], hypervisor);
+  await findUnknownMachines(ctx, nodeId, own, hypervisor);
   await transaction(ctx, 'vps.endAlarm', (tx) => endAlarm(tx, nodeId));
 }
 

@@ -113,9 +113,10 @@ export const vpsRoutes = routes('/dashboard/service', group, (route) => {
       limit: 'vps',
     },
     async (ctx, req) =>
-      answer(await openConsole(ctx, req.params.id, req.query.type ?? 'vnc', req.principal), {
-        'cache-control': 'no-store',
-      }),
+      answer(
+        await openConsole(ctx, req.params.id, req.query.type ?? 'vnc', req.principal, req.drivers.hypervisor),
+        { 'cache-control': 'no-store' },
+      ),
   );
 
   route.get(

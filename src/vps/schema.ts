@@ -111,6 +111,10 @@ export const Overview = named(
         hostname: Type.String(),
         state: named('MachineState', Choice(machineStates)),
         locked: Type.Boolean(),
+        host_silent_since: meaning(
+          'Since when its host does not answer, so that nothing newer is known of the machine, which may run on; null: it answers',
+          Nullable(Timestamp),
+        ),
         uptime_s: Nullable(Type.Integer()),
         os: named(
           'OperatingSystem',

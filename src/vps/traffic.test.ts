@@ -38,20 +38,24 @@ async function written() {
 it('the traffic of a thousand machines is written every five minutes, each byte once and in its month', async () => {
   const began = product.clock.now().getTime();
   let looks = 0;
-  const sampler = createSampler(product.ctx, 1, async () => {
-    const at = new Date(began + looks * 10_000);
-    const counted = {
-      cpuMs: 0,
-      memoryUsedBytes: 1,
-      memoryTotalBytes: 1,
-      diskReadBytes: 0,
-      diskWrittenBytes: 0,
-    };
-    return Array.from({ length: machines }, (_, nth) => ({
-      ...{ id: `vps-${first + 1 + nth}`, at, startedAt: new Date(0), ...counted },
-      ...{ netInBytes: looks * 30, netOutBytes: looks * 70 },
-    }));
-  });
+  const sampler = createSampler(
+    product.ctx,
+    () => [1],
+    async () => {
+      const at = new Date(began + looks * 10_000);
+      const counted = {
+        cpuMs: 0,
+        memoryUsedBytes: 1,
+        memoryTotalBytes: 1,
+        diskReadBytes: 0,
+        diskWrittenBytes: 0,
+      };
+      return Array.from({ length: machines }, (_, nth) => ({
+        ...{ id: `vps-${first + 1 + nth}`, at, startedAt: new Date(0), ...counted },
+        ...{ netInBytes: looks * 30, netOutBytes: looks * 70 },
+      }));
+    },
+  );
   const look = async (times: number) => {
     for (let nth = 0; nth < times; nth += 1) {
       await sampler();

@@ -195,6 +195,7 @@ export const story = [
     'listNodes',
     'getNode',
     'updateNode',
+    'listClusters',
     'listAddressPools',
   ],
   ...['addAddressPool', 'getAddressPool', 'changeAddressPool', 'updatePoolAddress', 'listPoolAddresses'],
@@ -321,6 +322,11 @@ export const cannotBeSent: Record<string, string> = {
   retryJob: 'needs a job that failed: billing/payments/refund.test.ts',
   dismissJob: 'needs a job that failed: attention/dismissJob.test.ts',
   replaceNode: 'needs a node that is silent: fleet/nodes.test.ts',
+  addCluster: 'needs a certificate and its key: fleet/clusters/clusters.test.ts',
+  getCluster: 'needs a cluster: fleet/clusters/clusters.test.ts',
+  changeCluster: 'needs a cluster: fleet/clusters/clusters.test.ts',
+  checkCluster: 'needs a cluster: fleet/clusters/clusters.test.ts',
+  removeCluster: 'needs a cluster: fleet/clusters/clusters.test.ts',
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
 };
 

@@ -61,6 +61,7 @@ const groups = [
   {
     group: 'staff.groupRunning',
     places: [
+      { to: '/staff/clusters', label: 'staff.clusters', operation: 'listClusters' },
       { to: '/staff/nodes', label: 'staff.nodes', operation: 'listNodes' },
       { to: '/staff/address-pools', label: 'staff.pools', operation: 'listAddressPools' },
       { to: '/staff/images', label: 'staff.images', operation: 'listOperatingSystemImages' },

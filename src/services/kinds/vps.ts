@@ -75,8 +75,8 @@ function scarce({ options }: { options: VpsOptions }): number {
 }
 
 function needsOf(options: VpsOptions) {
-  const { location, ipv4Count, ipv6Count } = options;
-  return { location, ipv4Count, ipv6Count, resources: resourcesOf(options) };
+  const { location, ipv4Count, ipv6Count, os: image } = options;
+  return { location, ipv4Count, ipv6Count, image, resources: resourcesOf(options) };
 }
 
 /** Whether each machine's operating system is on offer and fits into it. */

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { HypervisorError, type HypervisorOf } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
 import { permissionsNow } from '../../organizations/index.ts';
 import type { Principal } from '../../platform/http/index.ts';
@@ -82,11 +83,13 @@ export async function openConsole(
   id: number,
   kind: ConsoleKind,
   { sessionId }: Pick<Principal, 'sessionId'>,
+  hypervisorOf: HypervisorOf,
 ) {
   return transaction(ctx, 'vps.openConsole', async (tx) => {
     const vps = await requireVps(tx, id);
     requireCapability(vps, kind);
     requireShown(vps, 'a console needs');
+    requireReach(vps, hypervisorOf);
     const ticket = randomBytes(ticketBytes).toString('base64url');
     const expiresAt = new Date(tx.clock.now().getTime() + ticketMs);
     const { userId, apiKeyId, ip } = ctx.actor;
@@ -107,9 +110,25 @@ export async function openConsole(
   });
 }
 
+/** Refuses a console that this process could not carry, before a ticket is given: `driver_absent`. */
+function requireReach({ node_id: nodeId }: VpsRow, hypervisorOf: HypervisorOf): void {
+  try {
+    hypervisorOf(nodeId ?? 0);
+  } catch (error) {
+    if (!(error instanceof HypervisorError)) throw error;
+    const message =
+      'The process that answers here does not reach the host of this machine; send this request to one that does';
+    throw fail('driver_absent', { message, cause: error });
+  }
+}
+
 /** Refuses a machine of which nothing can be seen, since it is not running: `action_not_allowed`. `what` is what needs it. */
 export function requireShown(vps: VpsRow, what: string): void {
-  const { service_status: status, state } = vps;
+  const { service_status: status, state, silent_since: silentSince } = vps;
+  if (silentSince !== null) {
+    const message = `The host of this machine has not answered since ${silentSince.toISOString()}; the machine may run on. Try again shortly`;
+    throw fail('action_not_allowed', { message });
+  }
   if (status === 'active' && (state === 'running' || state === 'restarting')) return;
   const how = status === 'active' ? `machine is ${stateOf(vps)}` : `service is ${status}`;
   throw fail('action_not_allowed', { message: `The ${how}; ${what} a running machine` });

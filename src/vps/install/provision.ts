@@ -108,9 +108,9 @@ const placeStep: ProvisionStep = {
 async function reservePlace(ctx: TxContext, serviceId: number): Promise<void> {
   const order = await requireOrder(ctx, serviceId);
   const options = vpsOptions.read(order.options);
-  const { location } = options;
+  const { location, os: image } = options;
   await reserveResources(ctx, order.organizationId, [
-    { id: order.id, location, resources: resourcesOf(options) },
+    { id: order.id, location, image, resources: resourcesOf(options) },
   ]);
 }
 

@@ -13,6 +13,7 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   bank_statement: ['bank-statements'],
   billing_profile: ['organizations'],
   canned_reply: ['canned-replies'],
+  cluster: ['clusters', 'nodes'],
   coupon: ['coupons'],
   credit: ['invoices', 'figures'],
   credit_return: ['organizations', 'credit-returns'],
@@ -27,7 +28,7 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   mail: ['mails'],
   member: ['organizations', 'users'],
   // Edges stand in nodes, and say whether those are reached.
-  node: ['nodes', 'shield'],
+  node: ['nodes', 'clusters', 'shield'],
   order: ['orders', 'services'],
   organization: ['organizations'],
   passkey: ['staff'],

@@ -35,10 +35,10 @@ export function OwnCurrency() {
 }
 
 /** The same for what takes more than a line. */
-export function NamedLong({ name, isOptional = false, value, help }: NamedProps) {
+export function NamedLong({ name, isOptional = false, value, help, as = name }: NamedProps) {
   const { t } = useText();
   const label = isOptional ? t('staff.optional', { name: t(`field.${name}`) }) : t(`field.${name}`);
-  return <LongField {...{ name, label, help, required: !isOptional }} defaultValue={value?.toString()} />;
+  return <LongField {...{ name: as, label, help, required: !isOptional }} defaultValue={value?.toString()} />;
 }
 
 interface NamedChoiceProps extends NamedProps {

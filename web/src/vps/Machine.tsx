@@ -3,9 +3,10 @@ import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { useMeasured } from '../data/measured.ts';
 import { machine, session } from '../data/queries/index.ts';
-import { gigabytes, percent } from '../text/formats.ts';
+import { gigabytes, moment, percent } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
+  Alert,
   AsCode,
   Copy,
   Fact,
@@ -26,13 +27,21 @@ type Vps = Schema<'Machine'>;
 
 /** The first page of a machine: how to get in, what it uses, and what was done last. */
 export function Machine({ id }: { id: number }) {
-  const { t } = useText();
+  const { t, language } = useText();
   const isFollowed = useMeasured(id);
   const { data: vps, error } = useQuery(machine(id));
   // What stands above it says why it cannot be read.
   if (vps === undefined) return error ? null : <Skeleton height={460} />;
   return (
     <Stack gap="lg">
+      {vps.host_silent_since !== null && (
+        <Alert
+          color="orange"
+          title={t('machine.hostSilent', { time: moment(vps.host_silent_since, language) })}
+        >
+          {t('machine.hostSilentText')}
+        </Alert>
+      )}
       <div className="connect">
         <Connect vps={vps} />
         <Screen id={id} state={vps.state} isFollowed={isFollowed} />

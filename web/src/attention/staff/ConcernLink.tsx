@@ -22,6 +22,7 @@ const pages = {
   organization: '/staff/organizations/$id',
   mail: '/staff/mails/$id',
   ticket_mail: '/staff/unclaimed-mails/$id',
+  cluster: '/staff/clusters/$id',
 } as const;
 
 /** Leads to what it is about; nothing where there is no page that says more. */

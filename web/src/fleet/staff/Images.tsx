@@ -12,10 +12,17 @@ export function Images() {
   const columns = useColumns<Schema<'Image'>>(
     ['slug', 'name', 'version', 'state', 'active', 'min_memory_mib', 'min_disk_gib', 'actions'],
     {
-      state: ({ state, progress, error }) => (
+      state: ({ state, progress, error, clusters }) => (
         <>
           {t(`running.image_${state}`)}
           {(error ?? progress) !== null && <Text size="sm">{error ?? progress}</Text>}
+          {clusters.map((each) => (
+            <Text key={each.id} size="sm">
+              {[`${each.name}: ${t(`running.image_${each.state}`)}`, each.error ?? each.progress]
+                .filter(Boolean)
+                .join('. ')}
+            </Text>
+          ))}
         </>
       ),
       actions: (image) => <Acts of={image} />,

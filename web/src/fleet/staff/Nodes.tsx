@@ -87,14 +87,16 @@ function Acts({ of: node }: { of: Schema<'Node'> }) {
           </>
         )}
       </Act>
-      <Act
-        operation="replaceNode"
-        label={t('running.replace')}
-        text={t('running.replaceText')}
-        name={node.name}
-        isDangerous
-        onAct={() => client.post('/staff/nodes/{id}/replace', { path })}
-      />
+      {node.cluster_id === null && (
+        <Act
+          operation="replaceNode"
+          label={t('running.replace')}
+          text={t('running.replaceText')}
+          name={node.name}
+          isDangerous
+          onAct={() => client.post('/staff/nodes/{id}/replace', { path })}
+        />
+      )}
     </Group>
   );
 }

@@ -1,5 +1,7 @@
 import { staffList, staffThing } from './read.ts';
 
+export const clusters = staffList('/staff/clusters', 'clusters');
+export const cluster = staffThing('/staff/clusters/{id}');
 export const nodes = staffList('/staff/nodes', 'nodes');
 export const addressPools = staffList('/staff/address-pools', 'address_pools');
 export const addressPool = staffThing('/staff/address-pools/{id}');

@@ -1,0 +1,96 @@
+import type { LookedAt } from '../../drivers/hypervisor/index.ts';
+import { record } from '../../events/index.ts';
+import { type Context, type Failure, saga, statement, type TxContext } from '../../platform/index.ts';
+import { clusterChecked } from '../events.ts';
+import { openKey } from './credential.ts';
+import { bringImages } from './images.ts';
+import { type ClusterRow, clusterById } from './rows.ts';
+
+interface Payload {
+  clusterId: number;
+}
+
+interface State {
+  generation: number;
+  found: LookedAt;
+}
+
+const keyOf = statement<{ credential: Buffer }, { id: number }>(
+  'fleet.clusterKey',
+  'select credential from clusters where id = :id',
+);
+// What was looked at before somebody changed it says nothing of how it is reached now.
+const writeCheck = statement<
+  { name: string },
+  {
+    id: number;
+    generation: number;
+    isOk: boolean;
+    serverCertificate: string | null;
+    version: string | null;
+    tested: string | null;
+    problems: string[];
+    notes: string[];
+    now: Date;
+  }
+>(
+  'fleet.writeClusterCheck',
+  `update clusters set check_state = case when :isOk::boolean then 'ok' else 'failed' end, checked_at = :now,
+     version = coalesce(:version, version), tested = coalesce(:tested, tested), problems = :problems::text[],
+     notes = :notes::text[], server_certificate = coalesce(:serverCertificate, server_certificate),
+     fit_generation = case when :isOk::boolean then :generation else fit_generation end
+   where id = :id and generation = :generation returning name`,
+);
+
+/** Speaks to a cluster as staff described it, and writes down in words what it lacks. Nothing of it is changed. */
+export const clusterCheck = saga<Payload, State>({
+  name: 'fleet.checkCluster',
+  steps: [
+    {
+      name: 'look',
+      attempts: 2,
+      do: async ({ ctx, drivers, payload }) => {
+        const cluster = await ctx.db.maybe(clusterById, { id: payload.clusterId });
+        if (cluster === null) return {}; // removed meanwhile
+        const key = openKey(ctx, cluster.id, (await ctx.db.one(keyOf, { id: cluster.id })).credential);
+        const found = await drivers.clusters.look(unseen(cluster, key)).catch(asFinding);
+        return { generation: cluster.generation, found };
+      },
+    },
+  ],
+  succeeded: async (tx, { clusterId }, { generation, found }) => {
+    if (found !== undefined && generation !== undefined) await end(tx, clusterId, generation, found);
+  },
+  failed: (tx, { clusterId }, failure) => endFailed(tx, clusterId, failure),
+});
+
+function unseen(cluster: ClusterRow, key: string) {
+  const { engine, endpoints, fingerprint, certificate, project, pool, bridge } = cluster;
+  return { engine, endpoints, fingerprint, certificate, key, project, pool, bridge };
+}
+
+/** A cluster that cannot be spoken to is what was found, and no failure of the look. */
+function asFinding(error: unknown): LookedAt {
+  if (!(error instanceof Error)) throw error;
+  const nothing = { version: null, tested: null, members: [], notes: [], serverCertificate: null };
+  return { ...nothing, problems: [error.message] };
+}
+
+async function end(tx: TxContext, id: number, generation: number, found: LookedAt): Promise<void> {
+  const { problems, notes, version, tested, serverCertificate } = found;
+  const written = await tx.db.maybe(writeCheck, {
+    ...{ id, generation, isOk: problems.length === 0, serverCertificate, version, tested, problems, notes },
+    now: tx.clock.now(),
+  });
+  if (written === null) return;
+  const data = { name: written.name, version, problems };
+  if (problems.length === 0) await bringImages(tx, { clusterId: id });
+  await record(tx, clusterChecked, { subject: { type: 'cluster', id }, organizationId: null, data });
+}
+
+async function endFailed(tx: TxContext & Context, id: number, failure: Failure): Promise<void> {
+  const cluster = await tx.db.maybe(clusterById, { id });
+  if (cluster === null) return;
+  const nothing = { version: null, tested: null, members: [], notes: [], serverCertificate: null };
+  await end(tx, id, cluster.generation, { ...nothing, problems: [failure.message] });
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
+import { until } from '../../../test/product.ts';
+import { contents, sql } from '../../../test/sql.ts';
+import { type ClusterBed, clusterBed, type NodeSeen } from './clusters.testbed.ts';
+
+const changes = watchChanges();
+
+let bed: ClusterBed;
+
+beforeAll(async () => {
+  bed = await clusterBed(['n1', 'n2']);
+});
+afterAll(() => bed.stop());
+
+const post = (more: object) => bed.product.staff.post('/staff/clusters', bed.body(more));
+const named = (name: string) => (node: NodeSeen) => node.name === name;
+
+describe('a cluster that cannot be one', () => {
+  it.each<[string, object, string]>([
+    ['without TLS', { endpoints: ['http://192.0.2.1:8443'] }, 'must begin with https://'],
+    ['with a path', { endpoints: ['https://192.0.2.1:8443/1.0'] }, 'must be a host and a port, nothing more'],
+    ['with a password', { endpoints: ['https://a:b@192.0.2.1'] }, 'must be a host and a port, nothing more'],
+    ['at no URL', { endpoints: ['n1'] }, 'must be a URL such as https://192.0.2.1:8443'],
+    ['pinned to nonsense', { server_certificate: 'abc' }, 'must be a certificate in PEM, or its SHA-256'],
+    ['known by nonsense', { credential: { certificate: 'abc', key: 'abc' } }, 'must be a certificate in PEM'],
+  ])('is refused in words: %s', async (_what, more, words) => {
+    const { status, body } = await post(more);
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(body.details[0].message).toContain(words);
+  });
+
+  it('is refused with a key that is not of its certificate', async () => {
+    const { ours, other } = bed.keys;
+    const { body } = await post({ credential: { certificate: ours.certificate, key: other.key } });
+    expect(body.details).toEqual([
+      { field: 'credential.key', message: 'is not the key of this certificate' },
+    ]);
+    expect(await sql(bed.product, 'select id from clusters')).toEqual([]);
+  });
+
+  it.each<[string, () => string, RegExp]>([
+    // Of this host only 127.0.0.1 may be a cluster's.
+    ['is this host itself', () => 'https://[::1]:8443', /leads to this host itself/],
+    ['presents another certificate', () => bed.stranger, /presents another certificate than the pinned one/],
+    ['is not there', () => 'https://127.0.0.1:9', /nobody listens there/],
+  ])('is told so by its check: it %s', async (_what, endpoint, words) => {
+    const { id, check, fit } = await bed.add({ name: 'wrong', endpoints: [endpoint()] });
+    expect([check.state, fit]).toEqual(['failed', false]);
+    expect(check.problems[0]).toMatch(words);
+    expect(bed.simulated.opened).toEqual([]);
+    const { body } = await bed.product.staff.get('/staff/attention');
+    expect(JSON.stringify(body)).toContain('wrong: ');
+    expect((await bed.product.staff.delete(`/staff/clusters/${id}`)).status).toBe(200);
+  });
+
+  it('is told what it lacks, and runs nothing until it has that', async () => {
+    bed.simulated.findings.problems = ['our certificate may not make machines in the project innkeeper'];
+    const { id, check } = await bed.add();
+    expect(check).toMatchObject({
+      state: 'failed',
+      version: '6.0.4',
+      problems: bed.simulated.findings.problems,
+    });
+    bed.simulated.findings.problems = [];
+    await bed.product.staff.post(`/staff/clusters/${id}/check`);
+    expect(await bed.checked(id)).toMatchObject({ check: { state: 'ok', problems: [] }, fit: true });
+  });
+});
+
+describe('a cluster', () => {
+  const one = async () => (await bed.product.staff.get('/staff/clusters')).body.data.clusters[0];
+
+  it('has each of its members become a node', { timeout: 40_000 }, async () => {
+    const nodes = await bed.nodes((all) => all.length === 2);
+    const { id } = await one();
+    expect(nodes).toMatchObject([
+      { name: 'ams1/n1', location: 'AMS', cluster_id: id, reachable: true, capacity: { cpu_cores: 8 } },
+      { name: 'ams1/n2', location: 'AMS', cluster_id: id, reachable: true, memory_reserve_mib: 4_096 },
+    ]);
+    expect(await until(one, (now) => now.answers)).toMatchObject({ nodes: 2, machines: 0, trouble: null });
+  });
+
+  it('gets the operating systems that are on offer, and says how far each is', async () => {
+    const image = await until(
+      async () => (await bed.product.staff.get('/staff/images/tiny')).body.data.image,
+      ({ clusters }) => clusters[0]?.state === 'ready',
+    );
+    expect(image.clusters).toMatchObject([{ name: 'ams1', progress: null, error: null }]);
+  });
+
+  it('is there once', async () => {
+    const same = await post({ name: 'twice' });
+    expect([same.status, same.body.code]).toEqual([409, 'conflict']);
+    expect(same.body.message).toBe('The project innkeeper of this cluster is ams1 already');
+    // Through another endpoint it is the same, by its certificate.
+    expect((await post({ name: 'twice', endpoints: ['https://192.0.2.7:8443'] })).status).toBe(409);
+    const name = await post({ project: 'other', endpoints: ['https://192.0.2.7:8443'] });
+    expect(name.body.message).toBe('There is a cluster called ams1 already');
+  });
+
+  it('never shows the key that it lets us in with, and keeps it sealed', async () => {
+    const { ours } = bed.keys;
+    const secret = ours.key.split('\n')[1] ?? '';
+    const answers = [
+      await bed.product.staff.get('/staff/clusters'),
+      await bed.product.staff.get('/staff/audit'),
+    ];
+    expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain(secret);
+    const tables = await contents(bed.product);
+    expect(JSON.stringify(tables)).not.toContain(secret);
+    expect(bed.simulated.opened.at(-1)?.key).toContain(secret);
+  });
+
+  it('has a member that joins, is renamed, leaves and comes back', { timeout: 60_000 }, async () => {
+    const { members } = bed.simulated;
+    const host = bed.simulated.members.get('n2');
+    if (!host) throw new Error('there is no n2');
+    members.set('n3', { ...host, address: 'https://n3:8443', cpuCores: 4 });
+    const joined = (await bed.nodes((all) => all.length === 3)).find(named('ams1/n3'));
+    expect(joined).toMatchObject({ capacity: { cpu_cores: 4 }, accepts_machines: true });
+    members.delete('n2');
+    members.set('n2b', host);
+    const renamed = await bed.nodes((all) => all.some(named('ams1/n2b')));
+    expect(renamed).toHaveLength(3);
+    members.delete('n3');
+    await bed.nodes((all) => all.length === 2);
+    members.set('n3', { ...host, address: 'https://n3:8443', cpuCores: 4 });
+    await bed.nodes((all) => all.some(named('ams1/n3')));
+    const told = await sql<{ action: string }>(
+      bed.product,
+      `select action from journal where action like 'node.%'`,
+    );
+    const actions = told.map(({ action }) => action);
+    expect(actions).toEqual(expect.arrayContaining(['node.joined', 'node.left', 'node.renamed']));
+  });
+
+  it('says of a member that is silent that it is, and of all when it is not reached', {
+    timeout: 60_000,
+  }, async () => {
+    const member = bed.simulated.members.get('n1');
+    if (!member) throw new Error('there is no n1');
+    member.answers = false;
+    const [silent] = await bed.nodes((all) => all.some((node) => !node.reachable));
+    expect(silent.name).toBe('ams1/n1');
+    member.answers = true;
+    await bed.nodes((all) => all.every((node) => node.reachable));
+    bed.simulated.isReachable = false;
+    const lost = await until(
+      async () => {
+        bed.product.clock.travel(5_000);
+        return one();
+      },
+      ({ trouble }) => trouble !== null,
+    );
+    expect(lost).toMatchObject({ answers: false, trouble: 'the cluster cannot be reached' });
+    await bed.nodes((all) => all.every((node) => !node.reachable));
+    bed.simulated.isReachable = true;
+    await bed.nodes((all) => all.every((node) => node.reachable));
+    expect(await one()).toMatchObject({ answers: true, trouble: null });
+  });
+
+  it('is driven with another key as soon as that was found to fit', { timeout: 40_000 }, async () => {
+    const { id } = await one();
+    const { other } = bed.keys;
+    const changed = await bed.product.staff.patch(`/staff/clusters/${id}`, { credential: other });
+    expect(changed.body.data.cluster).toMatchObject({ check: { state: 'checking' }, fit: false });
+    expect(await bed.checked(id)).toMatchObject({ fit: true });
+    const secret = other.key.split('\n')[1] ?? '';
+    await until(
+      async () => bed.simulated.opened,
+      (all) => all.length === 1 && all[0]?.key.includes(secret) === true,
+    );
+  });
+
+  it('is removed with its nodes, and leaves what it has', { timeout: 20_000 }, async () => {
+    const { id } = await one();
+    expect((await bed.product.staff.delete(`/staff/clusters/${id}`)).status).toBe(200);
+    expect(await bed.nodes(() => true)).toEqual([]);
+    await until(
+      async () => bed.simulated.opened,
+      (all) => all.length === 0,
+    );
+  });
+});
+
+describe('a change', () =>
+  changes.leaveEntries(() => bed.product, ['addCluster', 'changeCluster', 'checkCluster', 'removeCluster']));

@@ -1,0 +1,296 @@
+import { fingerprintOf } from '../../drivers/hypervisor/index.ts';
+import { record } from '../../events/index.ts';
+import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
+import {
+  type Context,
+  enqueue,
+  fail,
+  isDuplicate,
+  requireRow,
+  statement,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
+import { clusterCheckAsked, clusterCreated, clusterDeleted, clusterUpdated } from '../events.ts';
+import { clusterCheck } from './check.ts';
+import { type Credential, readCredential, readPinned, sealKey } from './credential.ts';
+import { readEndpoints } from './endpoints.ts';
+import { type ClusterRow, clusterById, lockRow, selectCluster } from './rows.ts';
+
+export interface NewCluster {
+  name: string;
+  engine: ClusterRow['engine'];
+  location: string;
+  endpoints: string[];
+  server_certificate: string;
+  credential: Credential;
+  project: string;
+  pool: string;
+  bridge: string;
+}
+
+export interface ClusterChange {
+  name?: string;
+  state?: 'active' | 'draining';
+  endpoints?: string[];
+  server_certificate?: string;
+  credential?: Credential;
+  bridge?: string;
+}
+
+// One change of all clusters at a time: of two at once for the same place one would not see the other.
+const lockAll = statement<{ locked: number }>(
+  'fleet.lockClusters',
+  `select 1 as locked from pg_advisory_xact_lock(hashtextextended('clusters', 0))`,
+);
+const samePlace = statement<
+  { name: string },
+  { id: number; project: string; endpoints: string[]; fingerprint: string }
+>(
+  'fleet.sameCluster',
+  `select name from clusters where id <> :id and project = :project
+     and (endpoints && :endpoints::text[] or fingerprint = :fingerprint) limit 1`,
+);
+const insertCluster = statement<
+  { id: number },
+  {
+    name: string;
+    engine: string;
+    location: string;
+    endpoints: string[];
+    project: string;
+    pool: string;
+    bridge: string;
+    fingerprint: string;
+    serverCertificate: string | null;
+    certificate: string;
+    now: Date;
+  }
+>(
+  'fleet.insertCluster',
+  `insert into clusters (name, engine, location, endpoints, project, pool, bridge, fingerprint, server_certificate, certificate,
+     credential, created_at)
+   values (:name, :engine, :location, :endpoints::text[], :project, :pool, :bridge, :fingerprint, :serverCertificate, :certificate,
+     '', :now) returning id`,
+);
+const writeKey = statement<never, { id: number; certificate: string; credential: Buffer }>(
+  'fleet.writeClusterKey',
+  'update clusters set certificate = :certificate, credential = :credential where id = :id',
+);
+const updateCluster = statement<
+  never,
+  {
+    id: number;
+    name: string;
+    state: string;
+    endpoints: string[];
+    fingerprint: string;
+    serverCertificate: string | null;
+    bridge: string;
+    isReached: boolean;
+  }
+>(
+  'fleet.updateCluster',
+  `update clusters set name = :name, state = :state, endpoints = :endpoints::text[], fingerprint = :fingerprint,
+     server_certificate = :serverCertificate, bridge = :bridge,
+     generation = generation + case when :isReached::boolean then 1 else 0 end,
+     check_state = case when :isReached::boolean then 'checking' else check_state end where id = :id`,
+);
+const renameNodes = statement<never, { id: number; name: string }>(
+  'fleet.renameNodesOfCluster',
+  `update nodes set name = :name || '/' || member where cluster_id = :id`,
+);
+const beginCheck = statement<never, { id: number }>(
+  'fleet.beginClusterCheck',
+  `update clusters set check_state = 'checking' where id = :id`,
+);
+const deleteNodes = statement<never, { id: number }>(
+  'fleet.deleteNodesOfCluster',
+  'delete from nodes where cluster_id = :id',
+);
+const deleteCluster = statement<never, { id: number }>(
+  'fleet.deleteCluster',
+  'delete from clusters where id = :id',
+);
+
+const clusters = pagedList<ClusterRow>({
+  name: 'fleet.clusters',
+  from: 'clusters t',
+  select: selectCluster,
+  filters: { location: 't.location = :location' },
+  key: { by: 't.id', type: 'bigint', of: (row) => row.id },
+  sorts: { id: null, name: { by: 't.name', type: 'text', of: (row) => row.name } },
+  order: 'id',
+});
+
+export async function listClusters(ctx: Context, query: ListRequest & { location?: string | undefined }) {
+  const { rows, at } = await clusters(ctx, query, { location: query.location });
+  return listData('clusters', rows.map(view), at);
+}
+
+export async function readCluster(ctx: Context, id: number) {
+  return { cluster: view(await requireRow(ctx, clusterById, { id })) };
+}
+
+/** Nobody changes the cluster until the transaction ends. */
+export async function lockCluster(tx: TxContext, id: number): Promise<void> {
+  await tx.db.many(lockRow, { id });
+}
+
+/**
+ * Writes down a cluster and has it looked at; its members become nodes once it was found fit. `invalid_request` says what of it has no
+ * meaning, `conflict` that there is one of its name, or of its place and project.
+ */
+export async function addCluster(ctx: Context, wanted: NewCluster) {
+  const endpoints = readEndpoints(wanted.endpoints);
+  const { fingerprint, serverCertificate } = readPinned(wanted.server_certificate);
+  const { certificate, key } = readCredential(wanted.credential);
+  const { name, engine, location, project, pool, bridge } = wanted;
+  return transaction(ctx, 'fleet.addCluster', async (tx) => {
+    await requireNobodys(tx, { id: 0, project, endpoints, fingerprint });
+    const { id } = await named(name, () =>
+      tx.db.one(insertCluster, {
+        ...{ name, engine, location, endpoints, project, pool, bridge, fingerprint, serverCertificate },
+        ...{ certificate, now: tx.clock.now() },
+      }),
+    );
+    await tx.db.run(writeKey, { id, certificate, credential: sealKey(tx, id, key) });
+    await record(tx, clusterCreated, {
+      ...about(id),
+      data: { name, engine, location, endpoints, project, fingerprint },
+    });
+    await enqueue(tx, clusterCheck, { clusterId: id }, { organizationId: null });
+    return readCluster(tx, id);
+  });
+}
+
+/** Changes how a cluster is reached, and has it looked at anew; or whether its nodes take new machines. */
+export async function changeCluster(ctx: Context, id: number, change: ClusterChange) {
+  const credential = change.credential && readCredential(change.credential);
+  return transaction(ctx, 'fleet.changeCluster', async (tx) => {
+    await tx.db.many(lockAll);
+    const before = await requireRow(tx, clusterById, { id });
+    const endpoints = change.endpoints ? readEndpoints(change.endpoints) : before.endpoints;
+    const pinned = change.server_certificate ? readPinned(change.server_certificate) : null;
+    const fingerprint = pinned?.fingerprint ?? before.fingerprint;
+    const isSame = fingerprint === before.fingerprint;
+    const serverCertificate = pinned?.serverCertificate ?? (isSame ? before.server_certificate : null);
+    const { name = before.name, state = before.state, bridge = before.bridge } = change;
+    await requireNobodys(tx, { id, project: before.project, endpoints, fingerprint });
+    const isReached =
+      credential !== undefined ||
+      change.endpoints !== undefined ||
+      pinned !== null ||
+      bridge !== before.bridge;
+    await named(name, () =>
+      tx.db.run(updateCluster, {
+        id,
+        name,
+        state,
+        endpoints,
+        fingerprint,
+        serverCertificate,
+        bridge,
+        isReached,
+      }),
+    );
+    if (name !== before.name) await tx.db.run(renameNodes, { id, name });
+    if (credential) {
+      const { certificate, key } = credential;
+      await tx.db.run(writeKey, { id, certificate, credential: sealKey(tx, id, key) });
+    }
+    const { credential: _key, server_certificate: _pinned, ...rest } = change;
+    const told = {
+      ...rest,
+      ...(pinned && { fingerprint }),
+      ...(credential && { credential: 'another' as const }),
+    };
+    await record(tx, clusterUpdated, { ...about(id), data: { name, change: told } });
+    if (isReached) await enqueue(tx, clusterCheck, { clusterId: id }, { organizationId: null });
+    return readCluster(tx, id);
+  });
+}
+
+/** Has a cluster looked at once more. */
+export async function checkCluster(ctx: Context, id: number) {
+  return transaction(ctx, 'fleet.requestClusterCheck', async (tx) => {
+    await lockCluster(tx, id);
+    const { name } = await requireRow(tx, clusterById, { id });
+    await tx.db.run(beginCheck, { id });
+    await record(tx, clusterCheckAsked, { ...about(id), data: { name } });
+    await enqueue(tx, clusterCheck, { clusterId: id }, { organizationId: null });
+    return readCluster(tx, id);
+  });
+}
+
+/** Forgets a cluster with its nodes; `conflict` while there are machines on it, or orders for it. What it has stays there untouched. */
+export async function removeCluster(ctx: Context, id: number) {
+  return transaction(ctx, 'fleet.removeCluster', async (tx) => {
+    await lockCluster(tx, id);
+    const { name, machines } = await requireRow(tx, clusterById, { id });
+    if (machines > 0) {
+      const message = `${machines === 1 ? 'A machine or an order has' : `${machines} machines and orders have`} room on ${name}; end them first, or drain the cluster until they are gone`;
+      throw fail('conflict', { message });
+    }
+    await forgettingNodes(name, async () => {
+      await tx.db.run(deleteNodes, { id });
+      await tx.db.run(deleteCluster, { id });
+    });
+    await record(tx, clusterDeleted, { ...about(id), data: { name } });
+    return {};
+  });
+}
+
+async function forgettingNodes(name: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === '23503')) throw error;
+    const message = `Something still knows a node of ${name}, such as the machine of an order that is being taken back; try again shortly`;
+    throw fail('conflict', { message, cause: error });
+  }
+}
+
+async function requireNobodys(
+  tx: TxContext,
+  place: { id: number; project: string; endpoints: string[]; fingerprint: string },
+): Promise<void> {
+  if (place.id === 0) await tx.db.many(lockAll);
+  const other = await tx.db.maybe(samePlace, place);
+  if (other === null) return;
+  const message = `The project ${place.project} of this cluster is ${other.name} already`;
+  throw fail('conflict', { message });
+}
+
+async function named<T>(name: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!isDuplicate(error, 'clusters_name_key')) throw error;
+    throw fail('conflict', { message: `There is a cluster called ${name} already`, cause: error });
+  }
+}
+
+function view(row: ClusterRow) {
+  return {
+    ...{ id: row.id, name: row.name, engine: row.engine, location: row.location, endpoints: row.endpoints },
+    ...{ project: row.project, pool: row.pool, bridge: row.bridge, fingerprint: row.fingerprint },
+    our_fingerprint: fingerprintOf(row.certificate),
+    state: row.state,
+    check: {
+      ...{ state: row.check_state, checked_at: row.checked_at, version: row.version, tested: row.tested },
+      ...{ problems: row.problems, notes: row.notes },
+    },
+    fit: row.fit_generation === row.generation,
+    answers: row.answered_at !== null && row.trouble === null,
+    answered_at: row.answered_at,
+    trouble: row.trouble,
+    nodes: row.nodes,
+    machines: row.machines,
+    created_at: row.created_at,
+  };
+}
+
+function about(id: number) {
+  return { subject: { type: 'cluster', id }, organizationId: null };
+}
