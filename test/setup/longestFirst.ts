@@ -106,6 +106,7 @@ const seconds: Record<string, number> = {
   'src/vps/actions/stuck.test.ts': 15,
   'src/vps/reconcile.test.ts': 15,
   'src/vps/keepCharts.test.ts': 15,
+  'src/services/calendar/numbers.test.ts': 11,
   'test/closedMeanwhile.test.ts': 15,
   'web/staff.test.ts': 15,
   'src/vps/snapshots/backups.test.ts': 14,
