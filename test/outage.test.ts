@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,12 +9,11 @@ import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Demo } from '../src/demo/index.ts';
 import { runProgram } from '../src/platform/host/program.ts';
-import { apiClient, type Client } from './client.ts';
-import { audit } from './crash/audit.ts';
 import { type ProductChild, startProductChild } from './crash/child.ts';
-import { vpsCart } from './orders.ts';
+import { makeRoom, startLoad } from './load.ts';
 import { signalIfThere } from './signal.ts';
 import { sql } from './sql.ts';
+import { expectWhole } from './whole.ts';
 
 const databaseProgram = path.join(
   import.meta.dirname,
@@ -70,8 +68,9 @@ async function startServer(dir: string): Promise<Server> {
 interface Started {
   child: ProductChild;
   url: string;
+  urls: string[];
   demo: Demo;
-  customer: Client;
+  databaseUrl: string;
 }
 
 async function startOn(server: Pick<Server, 'url'>, env: Record<string, string> = {}): Promise<Started> {
@@ -99,102 +98,9 @@ async function startOn(server: Pick<Server, 'url'>, env: Record<string, string> 
     if (!over) console.error(`The product ended by itself:\n${child.printed().slice(-3_000)}`);
   });
   const demo = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as Demo;
-  const { api_key: token, organization_id: organizationId } = demo.customer;
-  const staff = apiClient(`${url}/api`, { token: demo.staff.api_key });
-  const grant = { amount: '1000000.00', currency: 'EUR', description: 'For the load' };
-  await staff.post(`/staff/organizations/${organizationId}/credit`, grant);
-  // Room for every machine of the load.
-  await sql(
-    { databaseUrl: server.url },
-    'update nodes set memory_mib = 1000000000, disk_gib = 1000000, cpu_cores = 1000000',
-  );
-  return { child, url, demo, customer: apiClient(`${url}/api`, { token, organizationId }) };
-}
-
-interface Load {
-  /** Orders that were acknowledged, and payments. */
-  ordered: number[];
-  paid: number[];
-  refused: Map<string, number>;
-  /** Anything that is neither a full success nor a 503 with Retry-After. */
-  wrong: string[];
-  lastSuccessAtMs: number;
-  stop(): Promise<void>;
-}
-
-/** Customers who order, pay and read without a pause, and repeat with the same key what was not answered. */
-function startLoad({ customer, demo }: Started, customers: number): Load {
-  let stopped = false;
-  const load: Load = {
-    ordered: [],
-    paid: [],
-    refused: new Map(),
-    wrong: [],
-    lastSuccessAtMs: Date.now(),
-    stop: async () => {
-      stopped = true;
-      await Promise.all(loops);
-    },
-  };
-  const ask = async (method: string, route: string, body?: object) => {
-    const key: Record<string, string> = method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
-    for (;;) {
-      const answer = await customer.request(method, route, body, key).catch((error: Error) => error);
-      if (answer instanceof Error) {
-        load.wrong.push(`${method} ${route} was not answered: ${answer.message} ${answer.cause}`);
-        return null;
-      }
-      if (answer.status === 200 && answer.body.success === true) {
-        load.lastSuccessAtMs = Date.now();
-        return answer.body.data;
-      }
-      const isInFlight = answer.body?.code === 'idempotency_in_flight';
-      const isHonest = answer.status === 503 || isInFlight;
-      if (!isHonest || !/^\d+$/.test(answer.headers.get('retry-after') ?? '')) {
-        load.wrong.push(`${method} ${route} answered ${answer.status} ${JSON.stringify(answer.body)}`);
-        return null;
-      }
-      load.refused.set(answer.body.code, (load.refused.get(answer.body.code) ?? 0) + 1);
-      await sleep(100);
-    }
-  };
-  const loops = Array.from({ length: customers }, async () => {
-    while (!stopped) {
-      const order = await ask('POST', '/cart/checkout/invoice', vpsCart(demo));
-      if (order === null) return;
-      load.ordered.push(order.invoice_id);
-      await ask('GET', `/dashboard/invoices/${order.invoice_id}`);
-      const paid = await ask('POST', `/dashboard/invoices/${order.invoice_id}/pay`, { method: 'credit' });
-      if (paid !== null) load.paid.push(order.invoice_id);
-      await sleep(200);
-    }
-  });
-  return load;
-}
-
-async function settled(url: string): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const open = await sql<{ name: string; state: string; error_message: string }>(
-      { databaseUrl: url },
-      `select name, state, error_message from jobs where state in ('ready', 'running')`,
-    ).catch(() => null);
-    if (open?.length === 0) return;
-    if (Date.now() > deadline) throw new Error(`jobs do not end: ${JSON.stringify(open?.slice(0, 5))}`);
-    await sleep(100);
-  }
-}
-
-/** Everything acknowledged is there, and everything adds up. */
-async function expectWhole(server: Server, load: Load): Promise<void> {
-  await settled(server.url);
-  const database = { databaseUrl: server.url };
-  const known = await sql<{ id: number; status: string }>(database, 'select id, status from invoices');
-  const statusOf = new Map(known.map(({ id, status }) => [id, status]));
-  expect(load.ordered.filter((id) => !statusOf.has(id))).toEqual([]);
-  expect(load.paid.filter((id) => statusOf.get(id) !== 'paid')).toEqual([]);
-  expect(known).toHaveLength(new Set(load.ordered).size);
-  expect(await audit(server.url)).toEqual([]);
+  const shop = { child, url, urls: [url], demo, databaseUrl: server.url };
+  await makeRoom(shop);
+  return shop;
 }
 
 async function becomes(check: () => Promise<boolean>, withinMs: number): Promise<number> {
@@ -256,7 +162,7 @@ describe('the database killed under load', { timeout: 240_000 }, () => {
     );
     expect(load.wrong).toEqual([]);
     expect(load.refused.get('unavailable')).toBeGreaterThan(0);
-    await expectWhole(server, load);
+    await expectWhole(server.url, load);
   });
 });
 
@@ -299,6 +205,6 @@ describe.runIf(isRoot)('a full disk', { timeout: 240_000 }, () => {
     );
     expect(load.wrong).toEqual([]);
     await sql({ databaseUrl: server.url }, 'drop table if exists ballast');
-    await expectWhole(server, load);
+    await expectWhole(server.url, load);
   });
 });
