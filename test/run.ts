@@ -12,6 +12,7 @@ import { ensureTestImages } from './images.ts';
 import { ensureIncusTree } from './incus/tree.ts';
 import { type Namespace, openNamespace, runMark } from './namespace.ts';
 import { packagesForTests } from './packages.ts';
+import { ensurePatroniTree } from './patroni/tree.ts';
 
 const root = path.join(import.meta.dirname, '..');
 process.chdir(root);
@@ -81,6 +82,8 @@ async function prepareMachines(): Promise<Namespace | null> {
     const namespace = await openNamespace();
     await buildImages();
     await unpackIncus();
+    // A test that needs it says why there is none.
+    if (long) await ensurePatroniTree().catch(() => undefined);
     return namespace;
   } catch (error) {
     progress.fail();

@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Acknowledged } from '../src/platform/database/acknowledged.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/platform/database/embedded/index.ts';
+import { connect, statement } from '../src/platform/database/index.ts';
 import { type DataDir, prepareDataDir } from '../src/platform/host/dataDir.ts';
 import { runProgram } from '../src/platform/host/program.ts';
+import { createLog } from '../src/platform/index.ts';
+import { type Cluster, judgeFailover } from '../src/platform/installationFailover.ts';
 import { type Child, startChild } from './child.ts';
 import { apiClient } from './client.ts';
 import { removeDataDir } from './dataDir.ts';
@@ -17,6 +21,7 @@ const ignore = () => undefined;
 const dirs: string[] = [];
 let primary: EmbeddedPostgres;
 let standby: EmbeddedPostgres;
+let startCopy: () => Promise<EmbeddedPostgres>;
 let product: Child;
 let productDir: string;
 
@@ -28,8 +33,8 @@ async function newDir(name: string): Promise<string> {
 
 const socketsOf = (url: string) => new URL(url.replace('@/', '@localhost/')).searchParams.get('host') ?? '';
 
-async function asSuperuser(query: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ host: socketsOf(primary.url), user: 'postgres', database: 'innkeeper' });
+async function asSuperuser(query: string, server = primary): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ host: socketsOf(server.url), user: 'postgres', database: 'innkeeper' });
   await client.connect();
   return client
     .query(query)
@@ -46,11 +51,9 @@ async function startStandby(home: DataDir, copy: DataDir): Promise<void> {
   await asSuperuser('select pg_reload_conf()');
   await writeFile(path.join(copy.dir, 'postgres/data/standby.signal'), '');
   const from = `host=${socketsOf(primary.url)} port=5432 user=postgres application_name=standby_2`;
-  standby = await startEmbeddedPostgres({
-    ...copy,
-    settings: { ...quick, primary_conninfo: from },
-    log: ignore,
-  });
+  const settings = { ...quick, primary_conninfo: from };
+  startCopy = () => startEmbeddedPostgres({ ...copy, settings, log: ignore });
+  standby = await startCopy();
   await until(
     () => asSuperuser(`select from pg_stat_replication where state = 'streaming'`),
     (streams) => streams.length === 1,
@@ -126,4 +129,58 @@ it('more than PostgreSQL has are told at the start, and stand in the list of sta
   ]);
   await second.end('SIGKILL');
   await until(concerns, (all) => all.length === 0);
+});
+
+const promise = statement('test.promise', `insert into promises values ('kept')`);
+const promised = () => asSuperuser('select from promises');
+const whereItIs = statement<Cluster>(
+  'test.whereItIs',
+  `select system_identifier::text as id, left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline from pg_control_system()`,
+);
+let before: Cluster;
+/** What was told of: all that the standby has, and more. */
+let [had, more]: (readonly Acknowledged[])[] = [];
+
+it('a commit is told of only once the standby has it, even where that takes longer than a statement may', async () => {
+  await asSuperuser('create table promises (kept text)');
+  await asSuperuser('grant insert on promises to innkeeper_app');
+  const db = connect(primary.applicationUrl, { log: createLog('silent'), statementTimeoutMs: 1_000 });
+  db.noteCommits();
+  before = await db.one(whereItIs);
+  await db.transaction('test', (tx) => tx.run(promise));
+  had = db.acknowledged(before.timeline);
+  const there = connect(standby.applicationUrl, { log: createLog('silent') });
+  await expect(there.transaction('test', (tx) => tx.run(promise))).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+  expect(there.connections().total, 'whose connection is given up').toBe(0);
+  await there.close();
+  await standby.stop();
+  const told = db.transaction('test', (tx) => tx.run(promise));
+  await expect(told).rejects.toMatchObject({ code: 'unavailable' });
+  // Until then nobody sees it, so nobody is told of it by another way either.
+  expect(await promised()).toHaveLength(1);
+  await asSuperuser(`alter system set synchronous_standby_names = ''`);
+  await asSuperuser('select pg_reload_conf()');
+  await until(promised, ({ length }) => length === 2);
+  await db.transaction('test', (tx) => tx.run(promise));
+  more = db.acknowledged(before.timeline);
+  await db.close();
+});
+
+it('of a standby that took over it is known whether anything is missing that a process was told of', async () => {
+  await product.end('SIGTERM');
+  await primary.stop();
+  standby = await startCopy();
+  await asSuperuser('select pg_promote()', standby);
+  const db = connect(standby.applicationUrl, { log: createLog('silent') });
+  const now = await db.one(whereItIs);
+  const judge = (told: readonly Acknowledged[] = [], from = before) => judgeFailover({ db }, from, now, told);
+  expect(await judge(had)).toBe('whole');
+  expect(await judge(more)).toBe('lost');
+  expect(await judge(had?.map((each) => ({ ...each, waited: false })))).toBe('unknown');
+  expect(await judge([])).toBe('unknown');
+  expect(await judge(had, { ...before, timeline: '00000009' })).toBe('unknown');
+  expect(await judge(had, { ...before, id: '1' })).toBe('unknown');
+  await db.close();
 });

@@ -46,7 +46,7 @@ const seconds: Record<string, number> = {
   'src/drivers/hypervisor/qemu/powerCut.machine.test.ts': 28,
   'src/drivers/hypervisor/qemu/flushed.machine.test.ts': 30,
   'web/together.test.ts': 28,
-  'test/standby.test.ts': 26,
+  'test/standby.test.ts': 36,
   'src/tickets/byMail/parseMail.test.ts': 25,
   'src/platform/database/lead.test.ts': 26,
   'src/platform/database/migrate.test.ts': 25,

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { causesOf, type Logger } from '../log.ts';
+import { openCommits } from './acknowledged.ts';
 import { keepAliveMs } from './alone.ts';
 import { asUnavailable } from './failures.ts';
 import { listenOn } from './listen.ts';
@@ -50,9 +51,12 @@ export function connect(url: string, options: ConnectOptions): Database {
   // end the process: the next statement on it fails and tells.
   pool.on('connect', (client) => client.on('error', () => undefined));
 
+  const commits = openCommits();
   return {
     ...queryable(pool),
-    transaction: (name, work) => repeatTransaction(pool, name, work),
+    transaction: (name, work) => repeatTransaction(pool, commits, name, work),
+    noteCommits: commits.note,
+    acknowledged: commits.acknowledged,
     listen: (channel, onMessage) => listenOn(url, channel, onMessage, options.log),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     ping: (timeoutMs) => ping(pool, timeoutMs),

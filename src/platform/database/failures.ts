@@ -12,13 +12,16 @@ const connectionCodes = new Set([
 const connectionMessages =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|does not answer|Query read timeout|Cannot use a pool after|is not currently accepting connections/;
 
+/** Nothing can be written there: it was handed over, or whoever leads to the primary has not noticed yet. */
+const standbyCode = '25006';
+
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 /**
  * Turns a failure of the database itself into 503, so that no caller ever sees a half answer as a bug of ours:
- * lost connections (class 08), shutdown and start (57P), a process that hung in a transaction (25P03), too many connections (53300), full disk (53100), a database that
+ * lost connections (class 08), shutdown and start (57P), a standby where the primary should be (25006), a process that hung in a transaction (25P03), too many connections (53300), full disk (53100), a database that
  * its operator lets nobody into.
  * A lock that somebody holds for too long is 409. Everything else, constraint violations included, is returned as it is.
  */
@@ -34,9 +37,15 @@ export function asUnavailable(error: unknown): unknown {
     code.startsWith('57P') ||
     code.startsWith('53') ||
     code === '25P03' ||
+    code === standbyCode ||
     connectionCodes.has(code) ||
     (error instanceof Error && connectionMessages.test(error.message));
   return isDown ? fail('unavailable', { cause: error, retryAfterS: 2 }) : error;
+}
+
+/** Whether a connection leads to a standby, and is of no use any more. */
+export function leadsToStandby(error: unknown): boolean {
+  return codeOf(error) === standbyCode;
 }
 
 /** Deadlock or serialization failure: the transaction did nothing and may simply run again. */

@@ -10,6 +10,17 @@ export interface Scope {
   firstFailure: unknown;
   /** Why no statement may be sent now; null while one may. */
   closed: string | null;
+  /** Of the transaction as a whole: whether it may have written something. */
+  readonly written: { any: boolean };
+}
+
+/** A statement that only reads, or found nothing to write, leaves a transaction without anything to commit. */
+function mayHaveWritten(
+  { text }: Statement<unknown, object>,
+  { command, rowCount }: pg.QueryResult,
+): boolean {
+  if (command === 'SELECT') return !/^\s*select\b/i.test(text);
+  return rowCount !== 0 || /^\s*with\b/i.test(text);
 }
 
 /** The queries of a pool, or of the connection on which a scope is open. */
@@ -18,7 +29,9 @@ export function queryable(connection: pg.Pool | pg.PoolClient, scope?: Scope): Q
     if (scope?.closed) throw new Error(`${statement.name} was sent ${scope.closed}`);
     const values = valuesOf(statement, params);
     try {
-      return await execute(connection, statement, values);
+      const result = await execute(connection, statement, values);
+      if (scope && mayHaveWritten(statement, result)) scope.written.any = true;
+      return result;
     } catch (error) {
       if (error instanceof Error) Error.captureStackTrace(error); // who asked, instead of who read the answer
       if (scope) scope.firstFailure ??= error;

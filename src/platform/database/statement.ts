@@ -1,3 +1,4 @@
+import type { Acknowledged } from './acknowledged.ts';
 import { compileSql } from './parameters.ts';
 
 /** One SQL text with a name of its own, the shape of the rows it returns, and the values it takes by name. */
@@ -176,6 +177,10 @@ export interface Transaction extends Queryable {
 
 export interface Database extends Queryable {
   transaction<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Has it noted from now on which commits were told of; only where PostgreSQL tells where its log is. */
+  noteCommits(): void;
+  /** The last of them on a timeline. A server that has these has every one. */
+  acknowledged(timeline: string): readonly Acknowledged[];
   /** Listens on a channel over a connection of its own, which is made again when it is lost. */
   listen(channel: string, onMessage: (payload: string) => void): Promise<() => Promise<void>>;
   /** How busy the pool is. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { atFailpoint } from '../failpoint.ts';
-import { asUnavailable, isAftermath, isWorthRepeating } from './failures.ts';
+import type { Commits } from './acknowledged.ts';
+import { asUnavailable, isAftermath, isWorthRepeating, leadsToStandby } from './failures.ts';
 import { queryable, type Scope } from './queryable.ts';
 import type { Transaction } from './statement.ts';
 
@@ -9,21 +10,26 @@ const transactionAttempts = 4;
 type Work<T> = (tx: Transaction) => Promise<T>;
 
 /** One transaction; after a deadlock or a serialization failure it runs again. */
-export async function repeatTransaction<T>(pool: pg.Pool, name: string, work: Work<T>): Promise<T> {
+export async function repeatTransaction<T>(
+  pool: pg.Pool,
+  commits: Commits,
+  name: string,
+  work: Work<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runTransaction(pool, name, work);
+      return await runTransaction(pool, commits, name, work);
     } catch (error) {
       if (attempt >= transactionAttempts || !isWorthRepeating(error)) throw error;
     }
   }
 }
 
-async function runTransaction<T>(pool: pg.Pool, name: string, work: Work<T>): Promise<T> {
+async function runTransaction<T>(pool: pg.Pool, commits: Commits, name: string, work: Work<T>): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
     throw asUnavailable(error);
   });
-  const scope: Scope = { firstFailure: null, closed: null };
+  const scope: Scope = { firstFailure: null, closed: null, written: { any: false } };
   const committed: (() => void)[] = [];
   let result: T;
   // Not waited for: it goes out together with the first statement, which fails when this does.
@@ -34,7 +40,7 @@ async function runTransaction<T>(pool: pg.Pool, name: string, work: Work<T>): Pr
     scope.closed = 'after its transaction had ended';
     await begun;
     await atFailpoint(`${name}: before commit`);
-    const { command } = await client.query('commit');
+    const command = await commits.commit(client, scope.written.any);
     // PostgreSQL answers so, and not with an error, when a failed statement was swallowed on the way.
     if (command !== 'COMMIT') {
       if (isWorthRepeating(scope.firstFailure)) throw scope.firstFailure;
@@ -44,7 +50,7 @@ async function runTransaction<T>(pool: pg.Pool, name: string, work: Work<T>): Pr
     scope.closed = 'after its transaction had ended';
     // A connection that cannot even roll back is thrown away, and the server rolls back for it.
     await client.query('rollback').then(
-      () => client.release(),
+      () => client.release(leadsToStandby(scope.firstFailure)),
       (broken: Error) => client.release(broken),
     );
     throw asUnavailable(reasonOf(thrown, scope));
@@ -80,7 +86,7 @@ interface Around {
 async function attempt<T>(client: pg.PoolClient, around: Around, work: Work<T>): Promise<T> {
   if (around.scope.closed) throw new Error(`an attempt was begun ${around.scope.closed}`);
   const savepoint = `attempt_${around.depth}`;
-  const scope: Scope = { firstFailure: null, closed: null };
+  const scope: Scope = { firstFailure: null, closed: null, written: around.scope.written };
   const committed: (() => void)[] = [];
   around.scope.closed = 'beside an attempt: use what the attempt was given';
   // Not waited for: it goes out together with the first statement, which fails when this does.
