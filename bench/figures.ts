@@ -7,6 +7,7 @@ import { measureCheckout } from './checkout.ts';
 import { measureDashboard } from './dashboard.ts';
 import { measureDocuments } from './documents.ts';
 import { measureEdge } from './edge.ts';
+import { measureFailover } from './failover.ts';
 import { measureFlows } from './flows.ts';
 import { measureGet } from './get.ts';
 import { openHouse, temporaryDir, undoAll } from './house.ts';
@@ -68,6 +69,7 @@ try {
   if (wanted('tickets')) await tickets();
   if (wanted('dashboard')) await dashboard();
   await take('jobs', jobs);
+  await take('failover', () => measureFailover(quick ? 1 : 5));
   await take('documents', () =>
     measureDocuments(quick ? { rounds: 3, documents: 20 } : { rounds: 9, documents: 100 }),
   );

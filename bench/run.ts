@@ -12,6 +12,7 @@ import { ensurePackages, type WantedPackage } from '../src/platform/host/package
 import { openProgress } from '../src/platform/host/terminal.ts';
 import { ensureTestImages } from '../test/images.ts';
 import { type Namespace, openNamespace, runMark } from '../test/namespace.ts';
+import { ensurePatroniTree } from '../test/patroni/tree.ts';
 
 const root = path.join(import.meta.dirname, '..');
 process.chdir(root);
@@ -41,6 +42,8 @@ async function prepare(): Promise<Namespace | null> {
     await ensurePackages(benchPackages, progress.say);
     progress.stage('image for machines');
     process.env.INNKEEPER_BENCH_IMAGES = await ensureTestImages(['tiny'], progress.say);
+    progress.stage('a PostgreSQL that fails over');
+    await ensurePatroniTree();
     progress.stage('a network of its own');
     return await openNamespace();
   } catch (error) {
