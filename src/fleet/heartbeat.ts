@@ -27,16 +27,15 @@ const hear = statement<Node, { ids: number[]; seenAt: Date[] }>(
    returning n.id, n.name, before.reachable as was_reachable`,
 );
 
-// Of a clock that was ahead: a node that died would be reachable for as long.
-const correct = statement<never, { now: Date; ahead: Date }>(
-  'fleet.correctSeen',
-  'update nodes set seen_at = :now where seen_at > :ahead',
-);
-
-// Members of clusters are heard of whenever their engine is asked, every few seconds.
-const noticeSilence = statement<Node, { now: Date; silentAfterS: number; silentMemberAfterS: number }>(
+// Members of clusters are heard of whenever their engine is asked, every few seconds. A time of a clock that was ahead is corrected:
+// a node that died would be reachable for as long.
+const noticeSilence = statement<
+  Node,
+  { now: Date; ahead: Date; silentAfterS: number; silentMemberAfterS: number }
+>(
   'fleet.noticeSilence',
-  `update nodes set reachable = false where reachable and seen_at < :now::timestamptz - make_interval(
+  `with corrected as (update nodes set seen_at = :now where seen_at > :ahead)
+   update nodes set reachable = false where reachable and seen_at < :now::timestamptz - make_interval(
      secs => case when cluster_id is null then :silentAfterS::int else :silentMemberAfterS::int end)
    returning id, name, true as was_reachable`,
 );
@@ -60,8 +59,8 @@ export async function watchNodes(ctx: TxContext): Promise<void> {
   for (const node of await ctx.db.many(hear, { ids: [...heard.keys()], seenAt: [...heard.values()] })) {
     if (!node.was_reachable) await tell(ctx, node, nodeBack);
   }
-  await ctx.db.run(correct, { now, ahead: new Date(ctx.clock.now().getTime() + aheadMs) });
-  for (const node of await ctx.db.many(noticeSilence, { now, silentAfterS, silentMemberAfterS })) {
+  const ahead = new Date(now.getTime() + aheadMs);
+  for (const node of await ctx.db.many(noticeSilence, { now, ahead, silentAfterS, silentMemberAfterS })) {
     ctx.log.warn({ node: node.name }, 'a node is silent and gets no new machines');
     await tell(ctx, node, nodeSilent);
   }

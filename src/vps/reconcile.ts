@@ -103,7 +103,7 @@ async function reconcileReported(
     await transaction(ctx, 'vps.suspendAgain', (tx) => suspendAgain(tx, serviceId, nodeId));
   }
   await findUnknownMachines(ctx, nodeId, own, hypervisor);
-  await transaction(ctx, 'vps.endAlarm', (tx) => endAlarm(tx, nodeId));
+  await endAlarm(ctx, nodeId);
 }
 
 /** Reacts to a machine's power change at once instead of at the next comparison. */

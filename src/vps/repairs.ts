@@ -1,5 +1,12 @@
 import { record } from '../events/index.ts';
-import { aheadMs, type Failure, statement, type TxContext } from '../platform/index.ts';
+import {
+  aheadMs,
+  type Context,
+  type Failure,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
 import type { ActionPayload } from './actions/job.ts';
 import { nodeFailing, nodeWell } from './events.ts';
 import { setMachineState } from './machine.ts';
@@ -30,10 +37,14 @@ const insertAlarm = statement<never, { nodeId: number; reason: string; now: Date
   `insert into vps_node_alarms (node_id, reason, since) values (:nodeId, :reason, :now)
    on conflict (node_id) do nothing`,
 );
+const isOver = `node_id = :nodeId and not exists (select 1 from machines where node_id = :nodeId and retry_at is not null)`;
+const alarmOver = statement<{ node_id: number }, { nodeId: number }>(
+  'vps.nodeAlarmOver',
+  `select node_id from vps_node_alarms where ${isOver}`,
+);
 const deleteAlarm = statement<never, { nodeId: number }>(
   'vps.deleteNodeAlarm',
-  `delete from vps_node_alarms where node_id = :nodeId
-     and not exists (select 1 from machines where node_id = :nodeId and retry_at is not null)`,
+  `delete from vps_node_alarms where ${isOver}`,
 );
 
 /** Whether a machine that its node has failed is to be tried again. A pause that would last longer than any is none. */
@@ -79,7 +90,11 @@ async function alarm(tx: TxContext, nodeId: number, reason: string): Promise<voi
 }
 
 /** Takes the alarm of a node back once none of its machines waits for it any more. */
-export async function endAlarm(tx: TxContext, nodeId: number): Promise<void> {
-  if ((await tx.db.run(deleteAlarm, { nodeId })) === 0) return;
-  await record(tx, nodeWell, { subject: { type: 'node', id: nodeId }, data: {} });
+export async function endAlarm(ctx: Context, nodeId: number): Promise<void> {
+  // It is asked every few seconds, and hardly ever so: then nothing is begun.
+  if ((await ctx.db.maybe(alarmOver, { nodeId })) === null) return;
+  await transaction(ctx, 'vps.endAlarm', async (tx) => {
+    if ((await tx.db.run(deleteAlarm, { nodeId })) === 0) return;
+    await record(tx, nodeWell, { subject: { type: 'node', id: nodeId }, data: {} });
+  });
 }

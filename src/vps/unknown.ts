@@ -14,9 +14,16 @@ const strangers = statement<{ machine: string }, { machines: string[]; serviceId
   `select t.machine from unnest(:machines::text[], :serviceIds::bigint[]) as t (machine, service_id)
    where not exists (select 1 from machines m where m.service_id = t.service_id)`,
 );
-const unknownOnNode = statement<UnknownRow, { nodeId: number }>(
-  'vps.unknownOnNode',
-  `select id, machine, array(select host(a) from unnest(addresses) a) as addresses
+// Both at once: it is asked of every node every few seconds.
+const strangersAndListed = statement<
+  { machine: string; listed: UnknownRow | null },
+  { nodeId: number; machines: string[]; serviceIds: (number | null)[] }
+>(
+  'vps.strangersAndListed',
+  `select t.machine, null::jsonb as listed from unnest(:machines::text[], :serviceIds::bigint[]) as t (machine, service_id)
+   where not exists (select 1 from machines m where m.service_id = t.service_id)
+   union all
+   select machine, jsonb_build_object('id', id, 'machine', machine, 'addresses', array(select host(a) from unnest(addresses) a))
    from vps_unknown_machines where node_id = :nodeId`,
 );
 const insertUnknown = statement<
@@ -49,8 +56,11 @@ export async function findUnknownMachines(
   hypervisor: Hypervisor,
 ): Promise<void> {
   const machines = reports.filter(({ power }) => power !== 'absent').map(({ id }) => id);
-  const found = new Set(await namesUnknown(ctx, machines));
-  const listed = await ctx.db.many(unknownOnNode, { nodeId });
+  const rows = await ctx.db.many(strangersAndListed, {
+    ...{ nodeId, machines, serviceIds: machines.map(serviceIdOf) },
+  });
+  const found = new Set(rows.filter((row) => row.listed === null).map(({ machine }) => machine));
+  const listed = rows.flatMap((row) => row.listed ?? []);
   if (found.size === 0 && listed.length === 0) return;
   for (const row of listed) {
     await transaction(ctx, 'vps.keepUnknown', async (tx) => {
@@ -64,16 +74,15 @@ export async function findUnknownMachines(
   for (const machine of found) if (!known.has(machine)) await write(ctx, nodeId, machine, hypervisor);
 }
 
-async function namesUnknown(ctx: Context, machines: string[]): Promise<string[]> {
-  if (machines.length === 0) return [];
-  const rows = await ctx.db.many(strangers, { machines, serviceIds: machines.map(serviceIdOf) });
-  return rows.map(({ machine }) => machine);
+async function isUnknown(ctx: Context, machine: string): Promise<boolean> {
+  const asked = { machines: [machine], serviceIds: [serviceIdOf(machine)] };
+  return (await ctx.db.maybe(strangers, asked)) !== null;
 }
 
 async function write(ctx: Context, nodeId: number, machine: string, hypervisor: Hypervisor): Promise<void> {
   // It may have been taken away, row and all, since the node was asked for all of them.
   const { power, addresses = [] } = await hypervisor.inspect(machine);
-  if (power === 'absent' || (await namesUnknown(ctx, [machine])).length === 0) return;
+  if (power === 'absent' || !(await isUnknown(ctx, machine))) return;
   await transaction(ctx, 'vps.writeUnknown', async (tx) => {
     const row = { nodeId, machine, serviceId: serviceIdOf(machine), addresses, now: tx.clock.now() };
     if ((await tx.db.run(insertUnknown, row)) === 0) return;
