@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { serially } from '../../serially.ts';
+import { aliveness } from '../aliveness.ts';
 import { type HypervisorCapability, requireCapability } from '../capabilities.ts';
 import type { Cluster } from '../cluster.ts';
 import {
@@ -41,8 +42,6 @@ import { seedVolumes } from './seeds.ts';
  * disk, rescue and starts from the network are not made of its parts yet; a running disk does not grow.
  */
 const capabilities: readonly HypervisorCapability[] = ['snapshots', 'serial'];
-/** How old the answer whether a machine still runs may be, while we wait for its guest. */
-const aliveMs = 500;
 const forcedMs = 60_000;
 
 /** Runs machines on an Incus cluster, in a project that is ours alone, over its REST API; new ones on `options.member`. */
@@ -186,18 +185,6 @@ function incusParts(options: IncusOptions) {
     await unlessAbsent(client.change('DELETE', `/1.0/profiles/${profileName(id)}`));
   }
 
-  /** Whether it runs, asked now and then however often it is wanted. */
-  function aliveness(id: MachineId): () => Promise<boolean> {
-    let askedAt = 0;
-    let answer = true;
-    return async () => {
-      if (Date.now() - askedAt < aliveMs) return answer;
-      askedAt = Date.now();
-      answer = await isRunning(id);
-      return answer;
-    };
-  }
-
   const on = (member: string | null): Hypervisor => ({
     ...management,
     ...engine,
@@ -260,7 +247,11 @@ function incusParts(options: IncusOptions) {
       const [first] = spec.nic.addresses;
       if (!first)
         throw new HypervisorError('spec_invalid', 'a machine without an address', { permanent: true });
-      await waitForSsh(first.address, deadline, aliveness(spec.id));
+      await waitForSsh(
+        first.address,
+        deadline,
+        aliveness(() => isRunning(spec.id)),
+      );
       if (!(await isRunning(spec.id)))
         throw new HypervisorError('machine_died', 'the machine ended before it was ready');
     },

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { serially } from '../../serially.ts';
+import { aliveness } from '../aliveness.ts';
 import { type HypervisorCapability, requireCapability } from '../capabilities.ts';
 import {
   type Deadline,
@@ -42,8 +43,6 @@ import { seedDiscs } from './seeds.ts';
 const capabilities: readonly HypervisorCapability[] = [
   ...(['snapshots', 'vnc', 'serial', 'guest_agent', 'live_resize'] as const),
 ];
-/** How old the answer whether a machine still runs may be, while we wait for its guest. */
-const aliveMs = 500;
 const forcedMs = 60_000;
 
 /** Runs machines on a Proxmox VE cluster, in a pool that is ours alone, over its API. */
@@ -186,18 +185,6 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
     throw await calling('disk_failed', Promise.reject(failure)).catch((error: unknown) => error);
   }
 
-  /** Whether it runs, asked now and then however often it is wanted. */
-  function aliveness(machine: Machine): () => Promise<boolean> {
-    let askedAt = 0;
-    let answer = true;
-    return async () => {
-      if (Date.now() - askedAt < aliveMs) return answer;
-      askedAt = Date.now();
-      answer = await machines.isRunning(machine);
-      return answer;
-    };
-  }
-
   async function shutDown(machine: Machine, deadline: Deadline): Promise<void> {
     const { id } = machine;
     const timeout = Math.ceil(deadline.timeoutMs / 1_000);
@@ -278,7 +265,11 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
       const [first] = spec.nic.addresses;
       if (!first)
         throw new HypervisorError('spec_invalid', 'a machine without an address', { permanent: true });
-      await waitForSsh(first.address, deadline, aliveness(machine));
+      await waitForSsh(
+        first.address,
+        deadline,
+        aliveness(() => machines.isRunning(machine)),
+      );
       if (!(await machines.isRunning(machine)))
         throw new HypervisorError('machine_died', 'the machine ended before it was ready');
       await waitUntilTaken(machine, until - Date.now(), deadline.signal);
