@@ -1,11 +1,13 @@
 import os from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { FailedFiles, failedFilesVariable } from './test/setup/failedFiles.ts';
 import { LongestFirst } from './test/setup/longestFirst.ts';
 
 const workers = Math.max(2, os.availableParallelism());
 const machineTests = ['**/*.machine.test.ts'];
 /** Without a network of its own, a test run must not make machines: they would touch the host's network. */
 const machinesOff = process.env.INNKEEPER_TEST_MACHINES === 'off';
+const { [failedFilesVariable]: failedFiles } = process.env;
 const longTests = ['**/*.long.test.ts'];
 const never = ['**/node_modules/**', 'var/**'];
 
@@ -34,6 +36,7 @@ export default defineConfig({
     // Stands here and not in the projects: one PostgreSQL serves the whole run.
     globalSetup: ['test/setup/postgres.ts'],
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', ...(failedFiles ? [new FailedFiles(failedFiles)] : [])],
     projects: [
       {
         test: {
