@@ -20,9 +20,15 @@ process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
-/** Starts `node src/main.ts`, without the dashboard, with nothing of our environment but what is named. */
-export function startProductChild(env: Record<string, string>): ProductChild {
-  const child = spawn(process.execPath, productArgv, {
+/**
+ * Starts `node src/main.ts`, without the dashboard, with nothing of our environment but what is named; `nodeArgs` are told to Node
+ * itself.
+ */
+export function startProductChild(
+  env: Record<string, string>,
+  nodeArgs: readonly string[] = [],
+): ProductChild {
+  const child = spawn(process.execPath, [...nodeArgs, ...productArgv], {
     cwd: '/',
     env: {
       PATH: process.env.PATH ?? '',

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,39 +14,51 @@ import { dereference } from '../dereference.ts';
 import { sql } from '../sql.ts';
 import { stripeEnv } from '../stripe/product.ts';
 import { startStripe } from '../stripe/standIn.ts';
+import { blockedBy, longestOf, type Turn, tellTurns, turnsFileVariable } from './blocks.ts';
 import { anyRequest, type FuzzRequest, type Known, type OpenApi } from './requests.ts';
 
 export interface Fuzzed {
   requests: number;
   byStatus: Record<string, number>;
-  /**
-   * How long the event loop can have stood still at most: it cannot have been blocked for longer than its thread
-   * was on a core while a few requests ran, nor for longer than the loop itself noticed.
-   */
+  /** The most that the event loop's thread computed in one turn, each time that the same requests were served. */
   longestBlockMs: number;
-  /** What the loop noticed, waiting for a core that another program had included. */
+  /** The requests of that turn. */
+  longestBlockBy: string;
+  /** The same the first time, when what checks an operation's requests and writes its answers may have been compiled. */
+  longestOnceMs: number;
+  /** The longest turn by the clock, waiting for a core that another program had included. */
   lagMs: number;
   seed: number;
 }
 
 const atOnce = 8;
 
+/** No requests keep others from being served for as long as this; a few once in the life of a process, by what is compiled then. */
+export const blocksAtMostMs = 200;
+export const onceAtMostMs = 1_000;
+
 /** Sends so many requests to a product of its own; throws an Error with every kind of answer that should not be. */
 export async function fuzz(requests: number, seed = Date.now()): Promise<Fuzzed> {
   const database = await testDatabase();
   const dataDir = mkdtempSync(path.join(tmpdir(), 'innkeeper-fuzz-'));
   const stripe = await startStripe();
-  const child = startProductChild({
-    DATA_DIR: dataDir,
-    DATABASE_URL: database.url,
-    HYPERVISOR: 'simulator',
-    RATE_LIMITS: 'off',
-    CHECK_RESPONSES: 'on',
-    LOG_LEVEL: 'error',
-    NETWORK4: '10.96.0.0/18',
-    // Without a payment provider, what needs one answers 503, as it should.
-    ...stripeEnv(stripe),
-  });
+  const turnsFile = path.join(dataDir, 'turns');
+  writeFileSync(turnsFile, '');
+  const child = startProductChild(
+    {
+      DATA_DIR: dataDir,
+      [turnsFileVariable]: turnsFile,
+      DATABASE_URL: database.url,
+      HYPERVISOR: 'simulator',
+      RATE_LIMITS: 'off',
+      CHECK_RESPONSES: 'on',
+      LOG_LEVEL: 'error',
+      NETWORK4: '10.96.0.0/18',
+      // Without a payment provider, what needs one answers 503, as it should.
+      ...stripeEnv(stripe),
+    },
+    tellTurns,
+  );
   try {
     const url = await child.ready;
     const document = dereference((await (await fetch(`${url}/api/openapi.json`)).json()) as OpenApi);
@@ -55,35 +67,37 @@ export async function fuzz(requests: number, seed = Date.now()): Promise<Fuzzed>
     const judge = createJudge(document);
     const byStatus: Record<string, number> = {};
     const problems = new Map<string, string>();
-    let lagMs = 0;
-    let busiestMs = 0;
     let runs = 0;
-    await blockedMs(url); // the start does not count
+    let [longestBlockMs, longestBlockBy] = [0, ''];
+    const firsts: Turn[] = [];
+    const serve = (batch: FuzzRequest[]) =>
+      Promise.all(
+        batch.map(async (request) => {
+          const answer = await send(url, request);
+          byStatus[answer.status] = (byStatus[answer.status] ?? 0) + 1;
+          learn(known, answer.body);
+          const problem = judge(request, answer);
+          if (problem === null) return;
+          const kind = `${request.method} ${request.path}: ${problem.slice(0, 80)}`;
+          if (!problems.has(kind)) problems.set(kind, `${problem}\n${show(request)}\n→ ${brief(answer)}`);
+        }),
+      );
     await fc
       .assert(
         fc.asyncProperty(
           fc.array(anyRequest(document, known), { minLength: atOnce, maxLength: atOnce }),
           async (batch) => {
-            const before = cpuMs(child.pid);
-            await Promise.all(
-              batch.map(async (request) => {
-                const answer = await send(url, request);
-                byStatus[answer.status] = (byStatus[answer.status] ?? 0) + 1;
-                learn(known, answer.body);
-                const problem = judge(request, answer);
-                if (problem === null) return;
-                const kind = `${request.method} ${request.path}: ${problem.slice(0, 80)}`;
-                if (!problems.has(kind))
-                  problems.set(kind, `${problem}\n${show(request)}\n→ ${brief(answer)}`);
-              }),
+            const { always, once } = await blockedBy(
+              turnsFile,
+              async () => (await fetch(`${url}/livez`)).text(),
+              (isAgain) => serve(isAgain ? batch.map(anew) : batch),
             );
+            firsts.push(once);
+            if (always.cpuMs > longestBlockMs)
+              [longestBlockMs, longestBlockBy] = [always.cpuMs, batch.map(show).join('\n')];
             runs += 1;
-            busiestMs = Math.max(busiestMs, cpuMs(child.pid) - before);
             if (problems.size >= 20) throw new Error('more than enough was found');
-            if (runs % 25 === 0) {
-              lagMs = Math.max(lagMs, await blockedMs(url));
-              await reopen(database.url);
-            }
+            if (runs % 25 === 0) await reopen(database.url);
           },
         ),
         {
@@ -101,8 +115,11 @@ export async function fuzz(requests: number, seed = Date.now()): Promise<Fuzzed>
         `seed ${seed}:\n${[...problems.values()].join('\n\n')}\n${child.printed().slice(-2_000)}`,
       );
     }
-    lagMs = Math.max(lagMs, await blockedMs(url));
-    return { requests: runs * atOnce, byStatus, longestBlockMs: Math.min(lagMs, busiestMs), lagMs, seed };
+    const { cpuMs: longestOnceMs, lagMs } = longestOf(firsts);
+    return {
+      ...{ requests: runs * atOnce, byStatus, seed },
+      ...{ longestBlockMs, longestBlockBy, longestOnceMs, lagMs },
+    };
   } finally {
     child.kill();
     await child.exited;
@@ -110,17 +127,6 @@ export async function fuzz(requests: number, seed = Date.now()): Promise<Fuzzed>
     await database.drop();
     rmSync(dataDir, { recursive: true, force: true });
   }
-}
-
-/** Time that the product's main thread has spent on a core. */
-function cpuMs(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
-}
-
-/** The longest the product's event loop stood still since the last call. */
-async function blockedMs(url: string): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics)?.[1] ?? Number.NaN) * 1_000;
 }
 
 /** Staff's random changes would close the shop for good. */
@@ -158,6 +164,12 @@ interface Answered {
   type: string;
   text: string;
   body: unknown;
+}
+
+/** What was asked under a key would not be done again. */
+function anew({ headers, ...request }: FuzzRequest): FuzzRequest {
+  const { 'idempotency-key': _, ...others } = headers;
+  return { ...request, headers: others };
 }
 
 /** Not `fetch`: it refuses to send some of what a hostile client sends. */
