@@ -17,6 +17,8 @@ export interface Child {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** Resolves once it has ended, by itself or not. */
   gone: Promise<void>;
+  /** Whether it has. */
+  isGone(): boolean;
 }
 
 const root = path.join(import.meta.dirname, '..');
@@ -89,5 +91,6 @@ export async function startChild(
       await ended;
     },
     gone: ended,
+    isGone,
   };
 }

@@ -3,7 +3,7 @@
  * what stays so when the product is dead.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { reasonToSkip } from '../src/drivers/hypervisor/qemu/testbed.ts';
 import { runAsRoot } from '../src/platform/host/program.ts';
 import { bootMs, type RealProduct, startRealProduct } from './machines.ts';
@@ -18,8 +18,10 @@ const rulesPath = '/shield/v2/rules';
 const applyPath = `${rulesPath}/apply`;
 /** Of the kernel taking a trial back, and of the comparison once a minute, beside whatever else this machine does. */
 const patienceMs = 120_000;
+/** Of a trial, until which much happens that takes a few seconds there. */
+const trialS = 30;
 
-describe.skipIf(reason !== null)('a rule of Shield on real packets', () => {
+describe.skipIf(reason !== null)('a rule of Shield on real packets', { timeout: 3 * patienceMs }, () => {
   let product: RealProduct;
   let world: OutsideWorld;
   let address = '';
@@ -32,6 +34,12 @@ describe.skipIf(reason !== null)('a rule of Shield on real packets', () => {
     address = ips[0].address.replace('/32', '');
     await until(isOpen, Boolean, bootMs);
   }, bootMs + 120_000);
+  // What a test that failed left: its rules, and maybe a product that was ended.
+  beforeEach(async () => {
+    if (product.child.isGone()) await product.start();
+    await applied({ rules: [], destinations: [address] });
+    await until(isOpen, Boolean);
+  });
   afterAll(async () => {
     await product?.stop();
     await world?.close();
@@ -64,18 +72,14 @@ describe.skipIf(reason !== null)('a rule of Shield on real packets', () => {
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     return answer.body.data.apply_id;
   };
-  const triedOut = async (seconds: number): Promise<number> => {
-    const id = await applied({ rules: [dropSsh()], confirm_within_s: seconds });
+  const triedOut = async (): Promise<number> => {
+    const id = await applied({ rules: [dropSsh()], confirm_within_s: trialS });
     await until(
       () => product.customer.get(`${applyPath}/${id}`),
       ({ body }) => body.data.apply.enforced.active,
     );
     expect(await isOpen()).toBe(false);
     return id;
-  };
-  const clear = async () => {
-    await applied({ rules: [], destinations: [address] });
-    await until(isOpen, Boolean);
   };
   const counted = (id: number, packets: number) =>
     until(
@@ -110,13 +114,10 @@ describe.skipIf(reason !== null)('a rule of Shield on real packets', () => {
       ...{ packets: 1_000, bytes: 100_000, dropped_packets: 0, dropped_bytes: 0 },
       matched_packets: 1_000,
     });
-    await clear();
   });
 
-  it('that is tried out is taken back by the kernel while the product is dead', {
-    timeout: 2 * patienceMs,
-  }, async () => {
-    const id = await triedOut(15);
+  it('that is tried out is taken back by the kernel while the product is dead', async () => {
+    const id = await triedOut();
     const { apply } = (await product.customer.get(`${applyPath}/${id}`)).body.data;
     await product.child.end('SIGKILL');
     expect(await isOpen()).toBe(false);
@@ -129,23 +130,18 @@ describe.skipIf(reason !== null)('a rule of Shield on real packets', () => {
     expect(await isOpen()).toBe(true);
   });
 
-  it('that was tried out and confirmed stays, also when the product dies at once', {
-    timeout: 2 * patienceMs,
-  }, async () => {
-    const id = await triedOut(15);
+  it('that was tried out and confirmed stays, also when the product dies at once', async () => {
+    const id = await triedOut();
     expect((await product.customer.post(`${applyPath}/${id}/confirm`)).body.data.apply.state).toBe(
       'confirmed',
     );
     await product.child.end('SIGKILL');
-    await sleep(16_000); // beyond the trial, of which nobody tells when nothing happens
+    await sleep((trialS + 1) * 1_000); // beyond the trial, of which nobody tells when nothing happens
     await product.start();
     await until(isOpen, (open) => !open, patienceMs);
-    await clear();
   });
 
-  it('stays as it was written when the product starts again, and counts on', {
-    timeout: 2 * patienceMs,
-  }, async () => {
+  it('stays as it was written when the product starts again, and counts on', async () => {
     const id = await made({
       ...{ destination: address, action: 'deny', protocol: 17, order: 5 },
       destination_port: { match_type: 'eq', match_value: [9] },
@@ -166,10 +162,9 @@ describe.skipIf(reason !== null)('a rule of Shield on real packets', () => {
     expect((await counted(id, 65)).counters.packets).toBe(65);
     expect(await edgeTable()).toBe(before);
     expect((await ruleOf(id)).enforced.since).toBe(since);
-    await clear();
   });
 
-  it('that somebody flushed is there again within a minute or two', { timeout: 2 * patienceMs }, async () => {
+  it('that somebody flushed is there again within a minute or two', async () => {
     const id = await made(dropSsh());
     const { since } = (await ruleOf(id)).enforced;
     await flush();
@@ -180,6 +175,5 @@ describe.skipIf(reason !== null)('a rule of Shield on real packets', () => {
     );
     expect(enforced.error).toBeNull();
     expect(await isOpen()).toBe(false);
-    await clear();
   });
 });

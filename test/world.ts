@@ -72,11 +72,15 @@ export async function outsideWorld(id: number): Promise<OutsideWorld> {
   };
 }
 
-/** The packet filter's table of Shield as it stands, without what changes by itself: what was counted, and what time is left. */
+/**
+ * The packet filter's table of Shield as it stands, without what changes by itself: what was counted, what time is left, and how many
+ * packets are looked at, which follows the load and is written anew by a process that begins to look.
+ */
 export async function edgeTable(): Promise<string> {
   const { stdout } = await runAsRoot(['nft', '-a', 'list', 'table', 'inet', 'innkeeper_edge']);
   return stdout
     .replaceAll(/counter packets \d+ bytes \d+/g, 'counter')
+    .replace(/\tchain sample \{[\s\S]*?\n\t\}/, '')
     .replaceAll(/ (expires|timeout) [\dms]+/g, '')
     .replaceAll(/\tset \w+ \{[\s\S]*?\n\t\}/g, (set) => (set.includes('dynamic') ? '' : set));
 }

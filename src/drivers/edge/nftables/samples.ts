@@ -25,7 +25,7 @@ export function samplingOf(
 ): Sampling {
   const samples = samplesSince(Date.now);
   let listener: Listener | null = null;
-  /** What was written where. */
+  /** What was written where, by us: another process, or another version of Innkeeper, may have looked otherwise. */
   let written: { state: State; oneIn: number } | null = null;
 
   const write = (oneIn: number) =>
