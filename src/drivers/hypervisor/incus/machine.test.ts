@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { smallMachine } from '../simulator/testbed.ts';
-import { nicOf } from './machine.ts';
+import { nicOf, profileOf } from './machine.ts';
 import type { IncusOptions } from './options.ts';
 
 const options = { bridge: 'br0' } as IncusOptions;
@@ -36,4 +36,11 @@ it('holds a machine to its addresses, of which the engine takes one of a family 
 it('lets nothing of a family out of which a machine has no address', () => {
   const { 'ipv6.address': address, 'security.ipv6_filtering': filtering } = nicOf(options, smallMachine(1));
   expect([address, filtering]).toEqual(['none', 'true']);
+});
+
+it('has what a machine uses counted by its host, never by what runs in its guest', () => {
+  const image = { boot: null } as Parameters<typeof profileOf>[2];
+  const notes = { image: 'tiny', isWhole: true, identity: null, seed: null };
+  const { config } = profileOf(options, smallMachine(1), image, notes);
+  expect(config['security.agent.metrics']).toBe('false');
 });

@@ -109,6 +109,8 @@ export function profileOf(
       'limits.cpu': String(spec.cpuCores),
       'limits.memory': `${spec.memoryMib}MiB`,
       'security.secureboot': 'false',
+      // What runs in a guest is its owner's: it would say itself what it sent, and be waited for whenever machines are listed.
+      'security.agent.metrics': 'false',
       // Whether it is to run after its host has started is our reconciler's to say.
       'boot.autostart': 'false',
       ...(image.boot === null ? {} : options.directBoot?.(image)),

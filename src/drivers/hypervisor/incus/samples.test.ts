@@ -51,3 +51,15 @@ it('is not led astray by names with quotes and line breaks, nor by what is no nu
   expect([...counted.keys()]).toEqual(['vps-1']);
   expect(counted.get('vps-1')?.diskReadBytes).toBe(3);
 });
+
+it('passes over a counter that nothing counts to, which no column would hold', () => {
+  const metrics = [
+    `incus_network_receive_bytes_total{device="eth0",name="vps-1",${of('')}} 1e300`,
+    `incus_cpu_seconds_total{cpu="0",mode="user",name="vps-1",${of('')}} +Inf`,
+    `incus_memory_MemTotal_bytes{name="vps-1",${of('')}} 1e30`,
+    `incus_network_transmit_bytes_total{device="eth0",name="vps-1",${of('')}} 13`,
+  ].join('\n');
+  expect(countersIn(metrics, 'innkeeper').get('vps-1')).toMatchObject({
+    ...{ cpuMs: 0, memoryTotalBytes: 0, netInBytes: 0, netOutBytes: 13 },
+  });
+});

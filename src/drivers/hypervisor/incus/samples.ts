@@ -6,6 +6,8 @@ type Counters = Omit<MachineSample, 'id' | 'at' | 'startedAt'>;
 const line = /^incus_(\w+)\{(.*)\} (\S+)$/;
 const label = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 const wrapped = 2 ** 64;
+/** An exabyte. */
+const most = 1e18;
 
 /** What the metrics of a member say of each machine of a project: the text form of Prometheus. */
 export function countersIn(metrics: string, project: string): Map<MachineId, Counters> {
@@ -18,7 +20,8 @@ export function countersIn(metrics: string, project: string): Map<MachineId, Cou
     // What somebody named with a quote or a line break in it is no machine of ours.
     if (of.project !== project || of.type !== 'virtual-machine' || !/^[a-z0-9-]{1,40}$/.test(of.name ?? ''))
       continue;
-    if (!Number.isFinite(value) || value < 0) continue;
+    // Nothing counts so far: written down together with the others', it would keep those from being written.
+    if (!(value >= 0 && (value <= most || metric === 'memory_MemAvailable_bytes'))) continue;
     const counters = found.get(of.name) ?? none();
     found.set(of.name, counters);
     if (metric === 'cpu_seconds_total' && of.mode !== 'idle') counters.cpuMs += value * 1_000;
