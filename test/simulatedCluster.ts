@@ -27,6 +27,8 @@ interface SimulatedMember {
   troubles: string[];
   address: string | null;
   cpuCores: number;
+  /** Whether it has the storage pool, without which it does not say how large it is. */
+  hasPool: boolean;
 }
 
 const capabilities = ['snapshots', 'serial'] as const;
@@ -107,10 +109,23 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
 
 function newMember(name: string): SimulatedMember {
   const hypervisor = simulatedHypervisor({ capabilities });
-  return { hypervisor, answers: true, troubles: [], address: `https://${name}:8443`, cpuCores: 8 };
+  return {
+    hypervisor,
+    answers: true,
+    troubles: [],
+    address: `https://${name}:8443`,
+    cpuCores: 8,
+    hasPool: true,
+  };
 }
 
-function reportOf(name: string, { address, answers, troubles, cpuCores }: SimulatedMember): MemberReport {
+function reportOf(
+  name: string,
+  { address, answers, cpuCores, hasPool, ...member }: SimulatedMember,
+): MemberReport {
   const capacity = { cpuCores, memoryMib: 65_536, diskGib: 1_000, acceleration: 'none' } as const;
-  return { name, address, answers, troubles, capacity: answers ? capacity : null };
+  const troubles = hasPool
+    ? member.troubles
+    : [...member.troubles, `There is no storage pool local on ${name}`];
+  return { name, address, answers, troubles, capacity: answers && hasPool ? capacity : null };
 }

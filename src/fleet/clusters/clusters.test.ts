@@ -135,6 +135,26 @@ describe('a cluster', () => {
     expect(actions).toEqual(expect.arrayContaining(['node.joined', 'node.left', 'node.renamed']));
   });
 
+  it('lets a member that joins before it has its storage keep as much for itself as any other', {
+    timeout: 40_000,
+  }, async () => {
+    const { members } = bed.simulated;
+    const host = members.get('n1');
+    if (!host) throw new Error('there is no n1');
+    const late = { ...host, address: 'https://n4:8443', hasPool: false };
+    members.set('n4', late);
+    const lacking = (await bed.nodes((all) => all.some(named('ams1/n4')))).find(named('ams1/n4'));
+    expect(lacking).toMatchObject({ capacity: { memory_mib: 0 }, accepts_machines: false });
+    late.hasPool = true;
+    const nodes = await bed.nodes((all) =>
+      all.some((node) => node.name === 'ams1/n4' && node.accepts_machines),
+    );
+    const { memory_reserve_mib, disk_reserve_gib } = nodes.find(named('ams1/n1'));
+    expect(nodes.find(named('ams1/n4'))).toMatchObject({ memory_reserve_mib, disk_reserve_gib });
+    members.delete('n4');
+    await bed.nodes((all) => !all.some(named('ams1/n4')));
+  });
+
   it('says of a member that is silent that it is, and of all when it is not reached', {
     timeout: 60_000,
   }, async () => {

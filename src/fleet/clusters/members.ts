@@ -51,7 +51,8 @@ const rename = statement<never, { id: number; name: string; member: string }>(
   'fleet.renameNode',
   'update nodes set name = :name, member = :member where id = :id',
 );
-// What a member has is told while it answers; staff's decisions stay as they are.
+// What a member has is told while it answers; staff's decisions stay as they are. What it keeps for itself is reckoned once it says
+// how large it is, which one that joins with a lack does not.
 const hear = statement<
   never,
   {
@@ -62,6 +63,8 @@ const hear = statement<
     cpuCores: number | null;
     memoryMib: number | null;
     diskGib: number | null;
+    memoryReserveMib: number | null;
+    diskReserveGib: number | null;
     capabilities: readonly HypervisorCapability[];
   }
 >(
@@ -69,7 +72,9 @@ const hear = statement<
   `update nodes set member_address = coalesce(:address, member_address), left_at = null, reachable = :answers,
      seen_at = case when :answers::boolean then :now else seen_at end, capabilities = :capabilities::text[],
      cpu_cores = coalesce(:cpuCores, cpu_cores), memory_mib = coalesce(:memoryMib, memory_mib),
-     disk_gib = coalesce(:diskGib, disk_gib)
+     disk_gib = coalesce(:diskGib, disk_gib),
+     memory_reserve_mib = case when memory_mib = 0 then greatest(memory_reserve_mib, :memoryReserveMib) else memory_reserve_mib end,
+     disk_reserve_gib = case when disk_gib = 0 then greatest(disk_reserve_gib, :diskReserveGib) else disk_reserve_gib end
    where id = :id`,
 );
 const leave = statement<never, { id: number; now: Date }>(
@@ -160,6 +165,7 @@ async function update(
     cpuCores: capacity?.cpuCores ?? null,
     memoryMib: capacity?.memoryMib ?? null,
     diskGib: capacity?.diskGib ?? null,
+    ...(capacity ? reserveOf(capacity) : { memoryReserveMib: null, diskReserveGib: null }),
   });
   if (answers === node.reachable) return;
   if (!answers)
