@@ -4,7 +4,8 @@ import { type Agent, AgentRefusal, silent } from '../qemu/agent.ts';
 import { asRecord } from './answers.ts';
 import type { ProxmoxClient } from './client.ts';
 import { ProxmoxRefusal } from './failure.ts';
-import { type Machine, machinePath } from './machines.ts';
+import { machinePath } from './listed.ts';
+import type { Machine } from './machines.ts';
 
 /** What the engine passes on to a program in one call. */
 const mostInput = 65_536;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Hypervisor } from '../contract.ts';
+import { destroy, end } from './standIn/machines.testbed.ts';
 import { type ProxmoxBed, proxmoxBed } from './testbed.ts';
 
 let bed: ProxmoxBed;
@@ -180,4 +181,73 @@ describe('what was cut off anywhere is done by the same call of another process:
       }
     },
   );
+});
+
+describe('a machine that goes between the list that has it and the look at it', () => {
+  const id = 'test-46-1';
+  const absence = (call: Promise<unknown>) =>
+    expect(call).rejects.toMatchObject({ code: 'machine_absent', permanent: true });
+  /** Goes, once its `what` is asked for, as by a call whose answer was lost; what it is asked then is refused. */
+  function goAt(what: string): () => boolean {
+    let isGone = false;
+    bed.stand.meddle = (asked) => {
+      const there = vm();
+      if (isGone || there === undefined || !asked.endsWith(`/${there.vmid}/${what}`)) return false;
+      isGone = true;
+      if (there.running) end(bed.state, there, 'silent');
+      destroy(bed.state, there);
+      return false;
+    };
+    return () => isGone;
+  }
+
+  const calls: Record<string, { at: string[]; call(by: Hypervisor): Promise<unknown> }> = {
+    destroying: { at: ['config', 'status/current', 'status/stop'], call: (by) => by.destroy(id) },
+    inspecting: {
+      at: ['config', 'status/current'],
+      call: async (by) => expect((await by.inspect(id)).power).toBe('absent'),
+    },
+    starting: { at: ['config'], call: (by) => absence(by.start(bed.spec(1))) },
+    'taking the power': { at: ['config', 'status/current'], call: (by) => absence(by.powerOff(id)) },
+    'making it larger': { at: ['config', 'status/current'], call: (by) => absence(by.resize(large())) },
+    'listing snapshots': { at: ['config', 'snapshot'], call: (by) => absence(by.listSnapshots(id)) },
+  };
+  it.each(Object.entries(calls))(
+    'is not there, when %s, and no right is missed',
+    { timeout: 60_000 },
+    async (_what, { at, call }) => {
+      for (const asked of at) {
+        const by = open();
+        await kept(by);
+        await by.start(bed.spec(1));
+        const isGone = goAt(asked);
+        await call(by);
+        bed.stand.meddle = null;
+        expect(isGone()).toBe(true);
+      }
+    },
+  );
+
+  it('is still there when a node knew it late, and a right that is missing is said', async () => {
+    const at = open();
+    await made(at);
+    let refused = 0;
+    const refuse = (times: number) => {
+      refused = 0;
+      bed.stand.meddle = (asked, _, response) => {
+        if (!/\/(config|status\/current)$/.test(asked) || refused === times) return false;
+        refused += 1;
+        response.writeHead(403, 'Permission check failed (/vms/9000, VM.Audit)').end();
+        return true;
+      };
+    };
+    refuse(2);
+    expect(await at.inspect(id)).toMatchObject({ power: 'stopped' });
+    expect(refused).toBe(2);
+    refuse(Number.POSITIVE_INFINITY);
+    const notLet = { code: 'host_not_ready', message: expect.stringMatching(/does not let us.*VM\.Audit/) };
+    await expect(at.inspect(id)).rejects.toMatchObject(notLet);
+    await expect(at.destroy(id)).rejects.toMatchObject(notLet);
+    expect(bed.state.vms.size).toBe(1);
+  });
 });

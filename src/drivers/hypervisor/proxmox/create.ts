@@ -3,8 +3,9 @@ import type { ProxmoxClient } from './client.ts';
 import type { ClusterFacts, Overview } from './cluster.ts';
 import { calling } from './failure.ts';
 import type { ClusterImages, NodeImage } from './images.ts';
+import { machinePath } from './listed.ts';
 import { disk, diskBytes, madeWith, type Notes, noted, notesIn } from './machine.ts';
-import { type Machine, type Machines, machinePath } from './machines.ts';
+import type { Machine, Machines } from './machines.ts';
 import { freeNumber } from './numbers.ts';
 import type { ProxmoxOptions } from './options.ts';
 

@@ -20,6 +20,7 @@ import { calling, ProxmoxRefusal } from './failure.ts';
 import { clusterFiles } from './files.ts';
 import { holdToAddresses } from './firewall.ts';
 import { clusterImages } from './images.ts';
+import { absent, machinePath } from './listed.ts';
 import {
   type Config,
   checkName,
@@ -31,7 +32,7 @@ import {
   notesIn,
   settingsOf,
 } from './machine.ts';
-import { absent, clusterMachines, type Machine, machinePath } from './machines.ts';
+import { clusterMachines, type Machine } from './machines.ts';
 import { proxmoxManagement } from './management.ts';
 import { checkOptions, type ProxmoxOptions } from './options.ts';
 import { sealed, unsealed } from './packed.ts';
@@ -167,6 +168,13 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
   }
 
   async function destroy(id: MachineId): Promise<void> {
+    await takeAway(id).catch(async (error: unknown) => {
+      // It may have gone meanwhile, by a call of ours whose answer was lost.
+      if ((await machines.find(id)) !== null) throw error;
+    });
+  }
+
+  async function takeAway(id: MachineId): Promise<void> {
     const before = await machines.find(id);
     if (before === null) return;
     if (await machines.isRunning(before)) await powers.quietly(id, () => powerOff(before));

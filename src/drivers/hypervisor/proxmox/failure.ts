@@ -12,6 +12,10 @@ export class ProxmoxRefusal extends HypervisorError {
   get isOfSilentNode(): boolean {
     return this.status >= 595 && this.status <= 599;
   }
+  /** What is asked of a machine that is not there is answered like this, and so is what we may not ask. */
+  get mayBeOfNoMachine(): boolean {
+    return this.status === 403 || /^Configuration file '[^']*' does not exist/.test(this.message);
+  }
 }
 
 /** Gives a refusal the name of what was tried; all other failures keep theirs. */

@@ -3,7 +3,8 @@ import type { MachineSpec } from '../contract.ts';
 import { asList, asRecord, asText } from './answers.ts';
 import type { ProxmoxClient } from './client.ts';
 import { calling } from './failure.ts';
-import { type Machine, machinePath } from './machines.ts';
+import { machinePath } from './listed.ts';
+import type { Machine } from './machines.ts';
 
 /** The set of addresses that the engine lets a machine's first card send from. */
 const set = 'ipfilter-net0';

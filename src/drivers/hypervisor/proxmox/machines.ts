@@ -3,6 +3,7 @@ import { asList, asNumber, asRecord } from './answers.ts';
 import type { Parameters, ProxmoxClient } from './client.ts';
 import type { ClusterFacts, Overview, Place } from './cluster.ts';
 import { ProxmoxRefusal } from './failure.ts';
+import { absent, isAbsence, machinePath, type ReadListed, readerOfListed } from './listed.ts';
 import { type Config, idInTags, type Run, runInTags, tagsOf } from './machine.ts';
 import type { ProxmoxOptions } from './options.ts';
 
@@ -37,8 +38,11 @@ export interface Machines {
   findIn(overview: Overview, id: MachineId): Promise<Machine | null>;
   /** `machine_absent` when it is not there. */
   must(id: MachineId): Promise<Machine>;
+  /** `machine_absent` when it went away since it was seen; so `isRunning`. */
   live(place: Place): Promise<Live>;
   isRunning(place: Place): Promise<boolean>;
+  /** What else stands below the path of a machine that was seen. */
+  read: ReadListed;
   /** Changes settings at once; a running machine takes what it can, and the rest at its next start. */
   write(machine: Place, settings: Parameters): Promise<void>;
   /** Notes since when a machine runs. */
@@ -49,10 +53,6 @@ export interface Machines {
   list(): Promise<MachineReport[]>;
 }
 
-export function machinePath({ node, vmid }: { node: string; vmid: number }): string {
-  return `/nodes/${node}/qemu/${vmid}`;
-}
-
 export function clusterMachines(
   options: ProxmoxOptions,
   client: ProxmoxClient,
@@ -61,19 +61,24 @@ export function clusterMachines(
   /** Starts that are not noted, as we saw them first. */
   const seen = new Map<string, Date>();
 
+  const read = readerOfListed(client, cluster);
+
   async function configOf(place: Place): Promise<Config> {
-    const answer = asRecord(await client.read(`${machinePath(place)}/config`), 'settings of a machine');
+    const answer = asRecord(await read(place, 'config'), 'settings of a machine');
     return Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, String(value)]));
   }
+
+  const withConfig = async (place: Place): Promise<Machine> => ({ ...place, config: await configOf(place) });
 
   async function findIn(overview: Overview, id: MachineId): Promise<Machine | null> {
     const foreign = overview.others.find((each) => each.id === id);
     if (foreign) throw notOurs(id, foreign.vmid, foreign.node, `is not in the pool ${options.pool}`);
-    const each = await Promise.all(
+    const named = await Promise.all(
       overview.ours
         .filter((place) => place.id === id)
-        .map(async (place) => ({ ...place, config: await configOf(place) })),
+        .map((place) => withConfig(place).catch(noneWhenAbsent)),
     );
+    const each = named.filter((machine) => machine !== null);
     // A copy that somebody made has our marks and another name.
     const [found, another] = each.filter(({ config }) => config.name === id);
     const [copy] = each;
@@ -104,8 +109,7 @@ export function clusterMachines(
   }
 
   async function live(place: Place): Promise<Live> {
-    const path = `${machinePath(place)}/status/current`;
-    return liveFrom(asRecord(await client.read(path), 'the state of a machine'), place);
+    return liveFrom(asRecord(await read(place, 'status/current'), 'the state of a machine'), place);
   }
 
   const find = async (id: MachineId) => findIn(await cluster.overview(), id);
@@ -141,6 +145,7 @@ export function clusterMachines(
     find,
     findIn,
     live,
+    read,
     all,
     async must(id) {
       const found = await find(id);
@@ -168,6 +173,7 @@ export function clusterMachines(
         if (found === null) return { id, power: 'absent', startedAt: null };
         return { ...reportOf(found, await live(found), hasOthers), config: found.config };
       } catch (error) {
+        if (isAbsence(error)) return { id, power: 'absent', startedAt: null };
         const place = overview.ours.find((each) => each.id === id);
         if (!(error instanceof ProxmoxRefusal) || !error.isOfSilentNode || !place) throw error;
         return reportOf(place, null, hasOthers);
@@ -181,10 +187,9 @@ export function clusterMachines(
   };
 }
 
-export function absent(id: MachineId): HypervisorError {
-  return new HypervisorError('machine_absent', `no machine ${id} in this cluster, or not all of it`, {
-    permanent: true,
-  });
+function noneWhenAbsent(error: unknown): null {
+  if (isAbsence(error)) return null;
+  throw error;
 }
 
 function notOurs(id: MachineId, vmid: number, node: string, why: string): HypervisorError {

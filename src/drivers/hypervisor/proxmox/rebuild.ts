@@ -1,8 +1,8 @@
 import type { MachineSpec } from '../contract.ts';
 import { growDisk, importDisk, writeNotes } from './create.ts';
 import { calling } from './failure.ts';
+import { machinePath } from './listed.ts';
 import { differing, settingsOf } from './machine.ts';
-import { machinePath } from './machines.ts';
 import type { Parts } from './parts.ts';
 import type { Snapshots } from './snapshots.ts';
 

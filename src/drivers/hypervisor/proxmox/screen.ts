@@ -6,7 +6,8 @@ import { asNumber, asRecord, asText } from './answers.ts';
 import { byteReader } from './byteReader.ts';
 import type { ProxmoxClient } from './client.ts';
 import { calling } from './failure.ts';
-import { type Machine, machinePath } from './machines.ts';
+import { machinePath } from './listed.ts';
+import type { Machine } from './machines.ts';
 
 const version = Buffer.from('RFB 003.008\n');
 const [noSecurity, passwordSecurity] = [1, 2];

@@ -2,7 +2,8 @@ import { Duplex } from 'node:stream';
 import { asNumber, asRecord, asText } from './answers.ts';
 import type { ProxmoxClient } from './client.ts';
 import { calling } from './failure.ts';
-import { type Machine, machinePath } from './machines.ts';
+import { machinePath } from './listed.ts';
+import type { Machine } from './machines.ts';
 
 /** A frame of the websocket holds 128 KiB there. */
 const mostBytes = 65_536;

@@ -5,8 +5,9 @@ import { answers } from './agent.ts';
 import { asList, asNumber, asRecord, asText } from './answers.ts';
 import { growDisk } from './create.ts';
 import { calling } from './failure.ts';
+import { machinePath } from './listed.ts';
 import { type Config, diskBytes } from './machine.ts';
-import { type Machine, machinePath } from './machines.ts';
+import type { Machine } from './machines.ts';
 import type { Parts } from './parts.ts';
 
 export interface Snapshots {
@@ -31,7 +32,7 @@ export function machineSnapshots(parts: Parts): Snapshots {
   const folder = (machine: Machine) => `${machinePath(machine)}/snapshot`;
 
   async function all(machine: Machine): Promise<Record<string, unknown>[]> {
-    const found = asList(await client.read(folder(machine)), 'snapshots').filter(
+    const found = asList(await machines.read(machine, 'snapshot'), 'snapshots').filter(
       ({ name }) => name !== 'current',
     );
     return found.sort((one, other) => Number(one.snaptime ?? 0) - Number(other.snaptime ?? 0));
@@ -42,7 +43,7 @@ export function machineSnapshots(parts: Parts): Snapshots {
     // One that is being made, or was not made to its end, has its state among its settings.
     if (!description.startsWith(mark)) return [];
     const snapshot = asText(each.name, 'the name of a snapshot');
-    const config = asRecord(await client.read(`${machinePath(machine)}/config`, { snapshot }), 'settings');
+    const config = asRecord(await machines.read(machine, 'config', { snapshot }), 'settings');
     if (config.snapstate !== undefined) return [];
     const seconds = asNumber(each.snaptime, 'the time of a snapshot');
     return [
