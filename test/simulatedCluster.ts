@@ -2,10 +2,13 @@ import {
   type Cluster,
   type ClusterFindings,
   HypervisorError,
+  type HypervisorErrorCode,
   type MemberReport,
   type OpenCluster,
   type SimulatedHypervisor,
+  type SimulatorStore,
   simulatedHypervisor,
+  simulatorStore,
 } from '../src/drivers/hypervisor/index.ts';
 
 /** A cluster whose members are simulated nodes, for tests of the rules; its endpoint is somebody's who presents the right certificate. */
@@ -18,10 +21,17 @@ export interface SimulatedCluster {
   findings: ClusterFindings;
   /** Connections that were opened and are not closed. */
   opened: { key: string; project: string }[];
+  /** Asked at every move; what it returns is thrown: before it, or once the machine is there. */
+  moving: { before: FailureOf; after: FailureOf };
+  /** What somebody's hand does in the engine. */
+  moveByHand(id: string, member: string): void;
   hypervisor(member: string): SimulatedHypervisor;
 }
 
+type FailureOf = (id: string, member: string, live: boolean) => HypervisorError | null;
+
 interface SimulatedMember {
+  store: SimulatorStore;
   hypervisor: SimulatedHypervisor;
   answers: boolean;
   troubles: string[];
@@ -40,9 +50,38 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
     isReachable: true,
     findings: { version: '6.0.4', tested: 'tested', members: [...names], problems: [] },
     opened: [],
+    moving: { before: () => null, after: () => null },
+    moveByHand: bring,
     hypervisor: (member) => (cluster.members.get(member) as SimulatedMember).hypervisor,
   };
   return cluster;
+
+  function bring(id: string, to: string): void {
+    for (const [name, { store }] of cluster.members) {
+      const machine = store.machines.get(id);
+      if (machine === undefined || name === to) continue;
+      store.machines.delete(id);
+      cluster.members.get(to)?.store.machines.set(id, machine);
+    }
+  }
+
+  async function move(id: string, to: string, { live }: { live: boolean }): Promise<void> {
+    const at = [...cluster.members].find(([, { store }]) => store.machines.has(id));
+    if (at === undefined) throw refused('machine_absent', `no machine ${id} in this cluster`);
+    const [from, member] = at;
+    if (from === to) return;
+    const target = cluster.members.get(to);
+    if (target === undefined) throw refused('spec_invalid', `there is no member ${to}`);
+    if (!member.answers) throw new HypervisorError('host_not_ready', `${from} is silent`, { waits: true });
+    if (!target.answers) throw refused('not_possible', `the member ${to} is offline`);
+    const isRunning = member.store.machines.get(id)?.startedAtMs != null;
+    if (isRunning && !live) throw refused('not_stopped', `${id} must be stopped for this`);
+    const refusal = cluster.moving.before(id, to, isRunning);
+    if (refusal) throw refusal;
+    bring(id, to);
+    const failure = cluster.moving.after(id, to, isRunning);
+    if (failure) throw failure;
+  }
 
   function open({ key, project }: Parameters<OpenCluster>[0]): Cluster {
     const connection = { key, project };
@@ -68,6 +107,10 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
         reach();
         for (const { hypervisor } of cluster.members.values()) await hypervisor.ensureImage(image, progress);
       },
+      move: async (...given) => {
+        reach();
+        await move(...given);
+      },
       list: async () => {
         reach();
         const lists = hosts().map(async ([name, { hypervisor }]) =>
@@ -90,6 +133,13 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
     };
   }
 
+  /** The member that has a machine, whichever was asked; else that which was asked. */
+  function memberFor(asked: string, given: unknown): string {
+    const id = typeof given === 'string' ? given : (given as { id?: string } | undefined)?.id;
+    const at = [...cluster.members].find(([, { store }]) => id !== undefined && store.machines.has(id));
+    return at?.[0] ?? asked;
+  }
+
   /** A member through the cluster: nothing of it is to be had while that, or the member, does not answer. */
   function reached(name: string): SimulatedHypervisor {
     return new Proxy({} as SimulatedHypervisor, {
@@ -98,9 +148,12 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
         const found = hypervisor[method];
         if (typeof found !== 'function') return found;
         return async (...given: unknown[]) => {
-          if (!cluster.isReachable || cluster.members.get(name)?.answers !== true)
-            throw new HypervisorError('host_not_ready', `${name} cannot be reached`, { waits: true });
-          return (found as (...args: unknown[]) => unknown)(...given);
+          const at = memberFor(name, given[0]);
+          const member = cluster.members.get(at);
+          if (!cluster.isReachable || member?.answers !== true)
+            throw new HypervisorError('host_not_ready', `${at} cannot be reached`, { waits: true });
+          const answer = await (member.hypervisor[method] as (...args: unknown[]) => unknown)(...given);
+          return method === 'inspect' ? { ...(answer as object), node: at } : answer;
         };
       },
     });
@@ -108,15 +161,10 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
 }
 
 function newMember(name: string): SimulatedMember {
-  const hypervisor = simulatedHypervisor({ capabilities });
-  return {
-    hypervisor,
-    answers: true,
-    troubles: [],
-    address: `https://${name}:8443`,
-    cpuCores: 8,
-    hasPool: true,
-  };
+  const store = simulatorStore();
+  const hypervisor = simulatedHypervisor({ capabilities, store });
+  const address = `https://${name}:8443`;
+  return { store, hypervisor, answers: true, troubles: [], address, cpuCores: 8, hasPool: true };
 }
 
 function reportOf(
@@ -128,4 +176,8 @@ function reportOf(
     ? member.troubles
     : [...member.troubles, `There is no storage pool local on ${name}`];
   return { name, address, answers, troubles, capacity: answers && hasPool ? capacity : null };
+}
+
+function refused(code: HypervisorErrorCode, message: string): HypervisorError {
+  return new HypervisorError(code, message, { permanent: true });
 }

@@ -1,5 +1,5 @@
 import type { HypervisorCapability } from './capabilities.ts';
-import type { Hypervisor, MachineEvent, MachineReport, NodeCapacity } from './contract.ts';
+import type { Hypervisor, MachineEvent, MachineId, MachineReport, NodeCapacity } from './contract.ts';
 import type { MachineSample } from './management.ts';
 
 /** Engines that run many hosts behind one API. */
@@ -64,6 +64,17 @@ export interface Cluster {
 
   /** As a hypervisor's; to its members the engine brings it by itself. */
   ensureImage: Hypervisor['ensureImage'];
+
+  /**
+   * Brings a machine to another member, with its disk, its copies and all that it is; resolves once it is there. One that is there already is
+   * success, and after a crash in the middle the same call goes on: the machine is on one member or the other, and whole.
+   *
+   * `live`: one that runs goes on running, and its guest does not notice more than a moment's silence; `not_possible`, permanent and in
+   * words, where the engine cannot do that with this machine. Without it only a stopped machine is moved, else `not_stopped`. A stopped one
+   * is moved either way and stays stopped. `machine_absent`; `spec_invalid` where there is no such member; `not_possible` as well where the
+   * other member has no room or does not answer; `disk_failed` where it did not come to its end.
+   */
+  move(id: MachineId, member: string, options: { live: boolean }): Promise<void>;
 
   /** Every machine of ours in the cluster, with the `node` that has it. */
   list(): Promise<MachineReport[]>;

@@ -45,4 +45,6 @@ export type HypervisorErrorCode =
   | 'snapshot_failed'
   /** A copy would take space that the node keeps free; the message is fit for customers. */
   | 'no_space'
-  | 'snapshot_absent';
+  | 'snapshot_absent'
+  /** The engine does not do this with this machine as it is; the message says why, and another way may be open. */
+  | 'not_possible';

@@ -33,6 +33,7 @@ const advice: Record<Exclude<HypervisorErrorCode, 'no_space' | 'guest_refused'>,
   screen_failed: null,
   snapshot_failed:
     'The copy of the disk could not be made or restored, perhaps because the node is full; our staff has been told. Delete copies that you do not need and try again later',
+  not_possible: null,
   snapshot_absent: 'This copy of the disk is not on the node any more; delete it and choose another',
 };
 

@@ -29,7 +29,7 @@ export interface IncusClient {
   begin(path: string, body: object): Promise<{ operation: string; metadata: unknown }>;
   socket(path: string, query?: Query): Promise<WebSocket>;
   /** Waits for what somebody has begun with an instance, such as a process of ours that is gone. */
-  settled(instance: string): Promise<void>;
+  settled(instance: string, timeoutMs?: number): Promise<void>;
   close(): void;
 }
 
@@ -130,14 +130,14 @@ export function incusClient(options: IncusOptions): IncusClient {
       return { operation: answer.operation, metadata: answer.metadata };
     },
     socket: (path, query) => connection.socket(at(path, query)),
-    async settled(instance) {
+    async settled(instance, timeoutMs = longMs) {
       const groups = asRecord((await read('/1.0/operations', { recursion: '1' })) ?? {}, 'operations');
       for (const operation of Object.values(groups).flatMap((each) => asList(each, 'operations'))) {
         const { instances } = asRecord(operation.resources ?? {}, 'what an operation is about');
         const names = Array.isArray(instances) ? instances.map((each) => String(each).split('?')[0]) : [];
         // Websockets are operations too, and go on for as long as somebody looks at a console.
         if (operation.class !== 'task' || !names.includes(`/1.0/instances/${instance}`)) continue;
-        await ended(`/1.0/operations/${asText(operation.id, 'an operation')}`, longMs).catch(
+        await ended(`/1.0/operations/${asText(operation.id, 'an operation')}`, timeoutMs).catch(
           (error: unknown) => {
             if (!(error instanceof IncusRefusal)) throw error; // how it ended is to be seen at its object
           },

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeCluster } from '../clusterConformance.ts';
 import type { Hypervisor, MachineSpec } from '../contract.ts';
+import { incusCluster } from './driver.ts';
 import { type IncusBed, incusBed, reasonToSkip } from './testbed.ts';
 
 const skip = await reasonToSkip();
@@ -55,3 +57,22 @@ describe.skipIf(skip !== null)('an Incus cluster of three members', () => {
     expect(await opened('n1').list()).toEqual([]);
   });
 });
+
+describeCluster(
+  'an Incus cluster',
+  async () => {
+    const bed = await incusBed(38, 2);
+    return {
+      ...{ cluster: incusCluster(bed.options), other: incusCluster(bed.options), members: ['n1', 'n2'] },
+      ...{ image: bed.image, identity: bed.identity, spec: bed.spec, readyTimeoutMs: 150_000 },
+      movesLive: false,
+      nameOf: async (spec) => (await bed.inGuest(spec, 'hostname')).trim(),
+      bootOf: (spec) => bed.inGuest(spec, 'cat /proc/sys/kernel/random/boot_id'),
+      // The engine keeps a folder of devices at a member that a machine has left.
+      leftovers: async (spec) =>
+        (await bed.leftovers(spec)).filter((line) => !line.includes('/var/devices/')),
+      remove: async () => bed.remove(),
+    };
+  },
+  skip,
+);

@@ -32,6 +32,7 @@ import {
   withNotes,
 } from './machine.ts';
 import { incusManagement } from './management.ts';
+import { moveInstance } from './move.ts';
 import type { IncusOptions } from './options.ts';
 import { powerWatch } from './power.ts';
 import { besides } from './rebuild.ts';
@@ -51,7 +52,7 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
 
 /** The same as a cluster of hosts, which are asked over the same connections. */
 export function incusCluster(options: IncusOptions): Cluster {
-  const { on, cluster, powers } = incusParts(options);
+  const { on, cluster, powers, move } = incusParts(options);
   const { capabilities: able, ensureImage, list, sample, watch, close } = on(null);
   return {
     kind: 'incus',
@@ -60,6 +61,7 @@ export function incusCluster(options: IncusOptions): Cluster {
     nodes: () => cluster.members(),
     on,
     ensureImage,
+    move,
     list,
     sample,
     watch,
@@ -294,7 +296,9 @@ function incusParts(options: IncusOptions) {
       client.close();
     },
   });
-  return { on, cluster, powers };
+  const move = (id: MachineId, member: string, how: { live: boolean }) =>
+    oneAtATime(id, () => powers.quietly(id, () => moveInstance(parts, id, member, how)));
+  return { on, cluster, powers, move };
 
   async function shutDown(id: MachineId, deadline: Deadline): Promise<void> {
     const stop = { action: 'stop', force: false, timeout: Math.ceil(deadline.timeoutMs / 1_000) };

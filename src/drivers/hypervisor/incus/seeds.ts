@@ -23,6 +23,8 @@ export interface Seeds {
   secrets(name: string): Promise<Secrets | null>;
   /** Whether a volume may hold secrets, by its name. */
   isSecret(name: string): boolean;
+  /** Whether a member has a volume; one of a pool that all of them share, every member has. */
+  isAt(name: string, member: string | null): Promise<boolean>;
   /** Takes away all volumes of a machine but these. */
   sweep(id: MachineId, kept: readonly string[]): Promise<void>;
 }
@@ -59,6 +61,7 @@ export function seedVolumes(options: IncusOptions, client: IncusClient): Seeds {
       const kept = asTexts(config, 'the settings of a profile')[own] ?? 'null';
       return asJson(kept, 'what a guest is to be told') as Secrets | null;
     },
+    isAt: async (name, member) => (await client.find(`${folder}/${name}`, onMember(member))) !== null,
     async sweep(id, kept) {
       for (const path of [folder, '/1.0/profiles']) {
         const there = asList(await client.read(path, { recursion: '1' }), 'volumes and profiles');

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Cluster } from './cluster.ts';
+import type { GuestIdentity, ImageSource, MachineSpec } from './contract.ts';
+
+/** A cluster with nothing of ours in it, for the suite. */
+export interface ClusterUnderTest {
+  cluster: Cluster;
+  /** The same over connections of its own, as another process has it. */
+  other: Cluster;
+  /** Two members that answer. */
+  members: readonly [string, string];
+  image: ImageSource;
+  identity: GuestIdentity;
+  /** Whether its engine moves machines that run. */
+  movesLive: boolean;
+  /** A machine of this number. */
+  spec(number: number): MachineSpec;
+  /** How long a machine takes until it is ready, at most. */
+  readyTimeoutMs: number;
+  /** What is another after every boot of the guest; null where there is no guest. */
+  bootOf: ((spec: MachineSpec) => Promise<string>) | null;
+  /** What the guest calls itself; null where there is no guest. */
+  nameOf: ((spec: MachineSpec) => Promise<string>) | null;
+  /** What is left of a machine in the cluster, a line each. */
+  leftovers(spec: MachineSpec): Promise<string[]>;
+  remove(): Promise<void>;
+}
+
+/** What every engine of many hosts must do, besides what it does as a hypervisor. */
+export function describeCluster(
+  name: string,
+  make: () => Promise<ClusterUnderTest>,
+  skip: string | null = null,
+): void {
+  describe.skipIf(skip !== null)(`${name} moves machines by contract`, () => {
+    let bed: ClusterUnderTest;
+    let cluster: Cluster;
+    let [here, there] = ['', ''];
+    let spec: MachineSpec;
+
+    const listed = async () => (await cluster.list()).map(({ id, power, node }) => ({ id, power, node }));
+    const hasCode = (code: string) => expect.objectContaining({ code, permanent: true });
+
+    beforeAll(async () => {
+      bed = await make();
+      cluster = bed.cluster;
+      [here, there] = bed.members;
+      spec = bed.spec(1);
+      await cluster.ensureImage(bed.image, () => undefined);
+      await cluster.on(here).createDisk(spec);
+      await cluster.on(here).writeIdentity(spec, bed.identity);
+    }, 300_000);
+    afterAll(async () => {
+      await cluster?.close();
+      await bed?.other.close();
+      await bed?.remove();
+    });
+
+    it('brings a stopped machine to another member, again and again', { timeout: 120_000 }, async () => {
+      for (const live of [false, false, true]) await cluster.move(spec.id, there, { live });
+      expect(await listed()).toEqual([{ id: spec.id, power: 'stopped', node: there }]);
+      await cluster.move(spec.id, here, { live: true });
+      expect(await listed()).toEqual([{ id: spec.id, power: 'stopped', node: here }]);
+    });
+
+    it('refuses in words what it cannot do, and the machine stays as it is', async () => {
+      await expect(cluster.move(bed.spec(2).id, there, { live: false })).rejects.toEqual(
+        hasCode('machine_absent'),
+      );
+      await expect(cluster.move(spec.id, 'nobody', { live: false })).rejects.toEqual(hasCode('spec_invalid'));
+      expect(await listed()).toEqual([{ id: spec.id, power: 'stopped', node: here }]);
+    });
+
+    it('brings a machine that ran to another member with what its guest knows', {
+      timeout: 400_000,
+    }, async () => {
+      await cluster.on(here).start(spec);
+      await cluster.on(here).waitUntilReady(spec, { timeoutMs: bed.readyTimeoutMs });
+      await cluster.on(here).powerOff(spec.id);
+      await cluster.move(spec.id, there, { live: false });
+      await cluster.on(there).start(spec);
+      await cluster.on(there).waitUntilReady(spec, { timeoutMs: bed.readyTimeoutMs });
+      expect(await listed()).toEqual([{ id: spec.id, power: 'running', node: there }]);
+      expect(await bed.nameOf?.(spec)).toBe(bed.nameOf ? bed.identity.hostname : undefined);
+    });
+
+    it('moves a machine that runs only live, and leaves it where it is where it cannot', {
+      timeout: 400_000,
+    }, async () => {
+      await expect(cluster.move(spec.id, here, { live: false })).rejects.toEqual(hasCode('not_stopped'));
+      const boot = await bed.bootOf?.(spec);
+      const heard: unknown[] = [];
+      await bed.other.listen();
+      const forget = bed.other.watch((event) => heard.push(event));
+      const moving = cluster.move(spec.id, here, { live: true });
+      if (bed.movesLive) await moving;
+      else await expect(moving).rejects.toEqual(hasCode('not_possible'));
+      const node = bed.movesLive ? here : there;
+      expect(await listed()).toEqual([{ id: spec.id, power: 'running', node }]);
+      expect(await bed.bootOf?.(spec)).toBe(boot);
+      forget();
+      expect(heard, 'it never went down').toEqual([]);
+    });
+
+    it('gives what was moved its name and its end where it is', { timeout: 200_000 }, async () => {
+      await cluster.on(there).powerOff(spec.id);
+      await cluster.on(there).writeIdentity(spec, { ...bed.identity, hostname: 'another' });
+      await cluster.on(there).start(spec);
+      expect(await listed()).toMatchObject([{ id: spec.id, power: 'running' }]);
+      await cluster.on(here).destroy(spec.id);
+      expect(await bed.leftovers(spec)).toEqual([]);
+    });
+  });
+}
