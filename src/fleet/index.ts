@@ -41,6 +41,7 @@ export { fleetJobs, fleetPeriodicJobs, fleetWatches } from './jobs.ts';
 export { readLow } from './low.ts';
 export { fleetMeasures } from './measures.ts';
 export { moveHeld } from './moveHeld.ts';
+export { moveRoom } from './moveRoom.ts';
 export {
   findNodeId,
   type Host,

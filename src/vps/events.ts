@@ -27,6 +27,16 @@ interface Reason {
   reason: string;
 }
 
+interface Moved {
+  /** Of the node that it is on now, and of that before. */
+  name: string;
+  before: string;
+  /** `others`: somebody in the engine, or the engine by itself. */
+  by: 'innkeeper' | 'others';
+  /** Whether the new node has more by now than it may promise. */
+  overrun: boolean;
+}
+
 export const actionStarted = event<ActionTold>(
   'vps.action.started',
   'somebody asked for an action on a machine',
@@ -54,6 +64,7 @@ export const nodeFailing = event<Reason>(
   'a node fails its machines, which are tried again until they run',
 );
 export const nodeWell = event('node.well', 'all machines that a node had failed run again, or need not');
+export const vpsMoved = event<Moved>('vps.moved', 'a machine went over to another node of its cluster');
 export const vpsRepaired = event<Reason>('vps.repaired', 'a machine that was down was started again');
 export const copyInconsistent = event<CopyNamed>(
   'vps.copy.inconsistent',

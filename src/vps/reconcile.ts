@@ -5,6 +5,7 @@ import { beginSystemAction } from './actions/act.ts';
 import { powerJobs } from './actions/job.ts';
 import { holdsLock } from './actions/lock.ts';
 import { vpsLost } from './events.ts';
+import { followMachines, type Members } from './follow.ts';
 import {
   type Button,
   buttonCountsMs,
@@ -67,13 +68,14 @@ export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hy
   await reconcileReported(ctx, nodeId, hypervisor, all, all);
 }
 
-/** The same of the members of a cluster, which is asked once for the machines of all of them. */
+/** The same of the members of a cluster, which is asked once for the machines of all of them; those that were moved are followed. */
 export async function reconcileCluster(
   ctx: Context,
-  nodes: readonly { id: number; member: string }[],
+  nodes: Members,
   cluster: Pick<Cluster, 'list' | 'on'>,
 ): Promise<void> {
   const all = await cluster.list();
+  await followMachines(ctx, nodes, cluster, all);
   for (const [nth, { id, member }] of nodes.entries()) {
     // What has no place yet, as a machine of which half is made, is looked for at the first.
     const own = all.filter(({ node }) => node === member || (node === undefined && nth === 0));
@@ -81,7 +83,7 @@ export async function reconcileCluster(
   }
 }
 
-/** `own`: what the node itself has; a machine of its that somebody moved elsewhere in the cluster is among `all`. */
+/** `own`: what the node itself has; a machine of its that somebody moves elsewhere at this moment is among `all`. */
 async function reconcileReported(
   ctx: Context,
   nodeId: number,
