@@ -116,6 +116,8 @@ function driveCluster(
     if (forget === null) await listen();
     await reconcileCluster(ctx, driven.nodes, cluster);
     if (performance.now() - sampledAtMs < resolutions.hour.intervalS * 1_000 - askEveryMs / 2) return;
+    // A turn may take so long that another process goes on meanwhile: what machines sent would be counted by both.
+    if (!(await watchesCluster(ctx, id, by))) return letGo();
     sampledAtMs = performance.now();
     await sample();
   }
