@@ -180,6 +180,16 @@ describe('a cluster', () => {
     expect(await one()).toMatchObject({ answers: true, trouble: null });
   });
 
+  it('goes on as it is when it gets another name, and when what it is reached by is said once more', async () => {
+    const { id, endpoints } = await one();
+    const { server_certificate } = bed.body();
+    const path = `/staff/clusters/${id}`;
+    const renamed = await bed.product.staff.patch(path, { name: 'ams2', endpoints, server_certificate });
+    expect(renamed.body.data.cluster).toMatchObject({ name: 'ams2', check: { state: 'ok' }, fit: true });
+    expect((await bed.nodes(() => true)).map(({ name }) => name)).toEqual(['ams2/n1', 'ams2/n2b', 'ams2/n3']);
+    await bed.product.staff.patch(path, { name: 'ams1' });
+  });
+
   it('is driven with another key as soon as that was found to fit', { timeout: 40_000 }, async () => {
     const { id } = await one();
     const { other } = bed.keys;

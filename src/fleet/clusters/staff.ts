@@ -177,11 +177,12 @@ export async function changeCluster(ctx: Context, id: number, change: ClusterCha
     const serverCertificate = pinned?.serverCertificate ?? (isSame ? before.server_certificate : null);
     const { name = before.name, state = before.state, bridge = before.bridge } = change;
     await requireNobodys(tx, { id, project: before.project, endpoints, fingerprint });
+    // Said once more it is as it was: nothing that runs there is to wait for another look.
     const isReached =
       credential !== undefined ||
-      change.endpoints !== undefined ||
-      pinned !== null ||
-      bridge !== before.bridge;
+      !isSame ||
+      bridge !== before.bridge ||
+      endpoints.join() !== before.endpoints.join();
     await named(name, () =>
       tx.db.run(updateCluster, {
         id,

@@ -122,14 +122,17 @@ function Acts({ of: cluster }: { of: Schema<'Cluster'> }) {
         text={t('running.clusterText')}
         of={partOf(drawnOf('/staff/clusters/{id}', { path }), ({ cluster: whole }) => decided(whole))}
         onAct={({ name, endpoints = '', bridge, server_certificate: pinned, ...more }, _files, ifMatch) => {
-          const certificate = more['credential.certificate'] ?? '';
+          const credential = {
+            certificate: more['credential.certificate'] ?? '',
+            key: more['credential.key'] ?? '',
+          };
           return client.patch('/staff/clusters/{id}', {
             ifMatch,
             path,
             body: {
               ...{ name, endpoints: linesOf(endpoints), bridge },
               ...(pinned && { server_certificate: pinned }),
-              ...(certificate && { credential: { certificate, key: more['credential.key'] ?? '' } }),
+              ...((credential.certificate || credential.key) && { credential }),
             },
           });
         }}
