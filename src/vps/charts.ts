@@ -154,7 +154,9 @@ export function createSampler(
       const bytes = now.netInBytes + now.netOutBytes - before.netInBytes - before.netOutBytes;
       return [{ serviceId, time: now.at, bytes: Math.max(0, bytes), ...rates }];
     });
-    last = new Map(samples.map((each) => [each.id, each]));
+    // Of one that was not told of this time, as while its member of a cluster is silent, the next look counts all since the last one.
+    const unseen = [...last].filter(([id]) => cores.has(serviceIdOf(id) ?? 0));
+    last = new Map([...unseen, ...samples.map((each) => [each.id, each] as const)]);
     if (rows.length > 0) await writeSamples(ctx, rows);
     await traffic.add(rows);
   };

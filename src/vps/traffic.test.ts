@@ -85,3 +85,40 @@ it('the traffic of a thousand machines is written every five minutes, each byte 
   await sampler.finish();
   expect(await written()).toEqual([before, after]);
 });
+
+it('what a machine sent while nobody could be asked about it is counted once it is told of again', async () => {
+  const machine = first + machines;
+  const bytesOf = async () =>
+    (
+      await sql<{ bytes: number }>(
+        product,
+        'select coalesce(sum(bytes), 0)::int as bytes from vps_traffic where service_id = $1',
+        machine,
+      )
+    )[0]?.bytes ?? 0;
+  const counters = {
+    cpuMs: 0,
+    memoryUsedBytes: 1,
+    memoryTotalBytes: 1,
+    diskReadBytes: 0,
+    diskWrittenBytes: 0,
+  };
+  const told = [100, null, null, 700, 800];
+  const began = product.clock.now().getTime();
+  let look = 0;
+  const sampler = createSampler(
+    product.ctx,
+    () => [1],
+    async () => {
+      const at = new Date(began + look * 10_000);
+      const netInBytes = told[look];
+      look += 1;
+      if (netInBytes == null) return [];
+      return [{ id: `vps-${machine}`, at, startedAt: new Date(0), ...counters, netInBytes, netOutBytes: 0 }];
+    },
+  );
+  const before = await bytesOf();
+  for (const _ of told) await sampler();
+  await sampler.finish();
+  expect((await bytesOf()) - before).toBe(700);
+});
