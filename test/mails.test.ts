@@ -140,6 +140,16 @@ describe('every mail', () => {
     expect(pages.filter((page) => known.every((each) => !each.test(page)))).toEqual([]);
   });
 
+  // Filters count against a mail what frauds about parcels ask for, which the first mail somebody gets must not look like.
+  it('asks nobody to say where they live', () => {
+    const asked =
+      /\b(confirm|send|tell|provide|give|let us know)\b( us)?( your| the)?( \w+)? (address|location)[.,;]/i;
+    for (const { mail, data, language, name } of all)
+      expect(render(mail, data, language).body.replaceAll('e-mail address', 'mailbox'), name).not.toMatch(
+        asked,
+      );
+  });
+
   it('asks no other host for anything', () => {
     for (const { mail, data, language, name } of all)
       expect(render(mail, data, language).html, name).not.toMatch(/<img|<link|<script|url\(|@import|src=/);

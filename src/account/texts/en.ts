@@ -41,7 +41,7 @@ export const en = {
   },
   verify: {
     subject: 'Confirm your address',
-    what: 'Follow this link within a day to confirm your address.',
+    what: 'Follow this link within a day to confirm your e-mail address.',
   },
   repeated: {
     subject: 'You have an account already',
