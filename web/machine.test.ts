@@ -40,6 +40,31 @@ async function measure(): Promise<void> {
 }
 
 describe('a customer', () => {
+  it('who has several pages of a machine or an address open tells them apart by the names of their tabs', async () => {
+    const { page, complaints } = await openTab('');
+    const titled = (title: string) => expect.poll(() => page.title()).toBe(`${title} · Innkeeper`);
+    await titled('Overview · pages.example.com');
+    await page.getByRole('link', { name: 'History' }).click();
+    await titled('History · pages.example.com');
+    await page.goBack();
+    await titled('Overview · pages.example.com');
+    await runningVps(bed.product, bed.product.customer, { domain: 'six.example.com', option5: 1 });
+    const { body } = await bed.product.customer.get('/shield/v2/ips');
+    const ips: string[] = body.data.ips.map(({ address }: { address: string }) =>
+      address.replace(/\/.*/, ''),
+    );
+    expect(ips.some((ip) => ip.includes(':'))).toBe(true);
+    for (const ip of ips) {
+      await page.goto(`/shield/addresses/${encodeURIComponent(ip)}/traffic`);
+      await titled(`Traffic · ${ip}`);
+    }
+    await page.goto('/shield/attacks');
+    await titled('Attacks · Shield');
+    await page.goto('/services');
+    await titled('Services');
+    expect(complaints()).toEqual([]);
+  });
+
   it('takes a snapshot, goes back to it by typing the name, and deletes it, each seen through the API', async () => {
     const { page, complaints } = await openTab('snapshots');
     await page.getByText('No snapshots yet.').waitFor();

@@ -1,5 +1,5 @@
 import { Group, Stack, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import { createContext, type ReactNode, useEffect, useState } from 'react';
 import { useBrand } from '../data/brand.ts';
 import { Breaks } from './Breaks.tsx';
 
@@ -10,12 +10,20 @@ interface PageProps {
   children: ReactNode;
 }
 
-/** A page: its one heading, which is the name of the tab as well. */
+/** Tells the page around which of the pages that belong together is shown. */
+export const ShownSection = createContext<(label: string | null) => void>(() => undefined);
+
+/**
+ * A page: its one heading, which is the name of the browser's tab as well. Of pages that belong together each has a name of its own:
+ * who has several open, or goes back through them, tells them apart by it.
+ */
 export function Page({ title, aside, children }: PageProps) {
   const { name } = useBrand();
+  const [section, setSection] = useState<string | null>(null);
   useEffect(() => {
-    document.title = `${title} · ${name}`;
-  }, [title, name]);
+    const parts = section === null || section === title ? [title, name] : [section, title, name];
+    document.title = parts.join(' · ');
+  }, [section, title, name]);
   return (
     <Stack gap="lg">
       <Group justify="space-between" gap="sm">
@@ -24,7 +32,7 @@ export function Page({ title, aside, children }: PageProps) {
         </Title>
         {aside !== undefined && <Group gap="xs">{aside}</Group>}
       </Group>
-      {children}
+      <ShownSection value={setSection}>{children}</ShownSection>
     </Stack>
   );
 }

@@ -1,5 +1,7 @@
 import { Box, NativeSelect } from '@mantine/core';
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router';
+import { useContext, useEffect } from 'react';
+import { ShownSection } from './Page.tsx';
 
 interface PageTabsProps {
   label: string;
@@ -14,6 +16,9 @@ export function PageTabs({ label, tabs }: PageTabsProps) {
   const where = useRouterState({ select: ({ location }) => location.pathname.replace(/\/$/, '') });
   const navigate = useNavigate();
   const isChoice = tabs.length > mostOnPhone;
+  const shown = tabs.find(({ to }) => to === where);
+  const tell = useContext(ShownSection);
+  useEffect(() => tell(shown?.label ?? null), [tell, shown?.label]);
   return (
     <>
       <Box component="nav" className="tabs" aria-label={label} visibleFrom={isChoice ? 'sm' : undefined}>
@@ -28,7 +33,7 @@ export function PageTabs({ label, tabs }: PageTabsProps) {
         <NativeSelect
           hiddenFrom="sm"
           aria-label={label}
-          value={tabs.find(({ to }) => to === where)?.to}
+          value={shown?.to}
           onChange={(event) => void navigate({ to: event.currentTarget.value })}
           data={tabs.map(({ to, label: name }) => ({ value: to, label: name }))}
         />
