@@ -99,7 +99,7 @@ const texts = {
   /** The provider's own: its staff, nodes, addresses and products. */
   providers: [
     ...['recipient', 'title', 'address', 'dns_name', 'network', 'location', 'primary_ip', 'slug', 'trouble'],
-    ...['engine', 'endpoints', 'project', 'version', 'problems'],
+    ...['engine', 'endpoints', 'fingerprints', 'project', 'version', 'problems'],
     ...['section', 'code', 'department', 'task', 'source', 'concerns', 'options', 'gateway', 'account'],
   ],
   /** Words and numbers that the product chooses from or counts. */

@@ -5,7 +5,7 @@ import { createLog } from '../src/platform/index.ts';
 import { simulatedCluster } from './simulatedCluster.ts';
 
 const connection: ClusterConnection = {
-  ...{ engine: 'incus', endpoints: [], serverCertificate: '', certificate: '', key: '' },
+  ...{ engine: 'incus', endpoints: [], serverCertificate: '', fingerprints: [], certificate: '', key: '' },
   ...{ project: '', pool: '', bridge: '' },
 };
 

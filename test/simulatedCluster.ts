@@ -83,8 +83,9 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
     if (failure) throw failure;
   }
 
-  function open({ key, project }: Parameters<OpenCluster>[0]): Cluster {
-    const connection = { key, project };
+  function open(to: Parameters<OpenCluster>[0]): Cluster {
+    const key = to.engine === 'incus' ? to.key : to.tokenSecret;
+    const connection = { key, project: to.project };
     cluster.opened.push(connection);
     const reach = () => {
       if (!cluster.isReachable)

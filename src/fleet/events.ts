@@ -72,7 +72,7 @@ interface ClusterCreated {
   location: string;
   endpoints: string[];
   project: string;
-  fingerprint: string;
+  fingerprints: string[];
 }
 
 interface ClusterUpdated {
@@ -82,7 +82,7 @@ interface ClusterUpdated {
     name?: string;
     state?: string;
     endpoints?: string[];
-    fingerprint?: string;
+    fingerprints?: string[];
     bridge?: string;
     credential?: 'another';
   };

@@ -3,23 +3,43 @@ import type { Hypervisor, MachineEvent, MachineId, MachineReport, NodeCapacity }
 import type { MachineSample } from './management.ts';
 
 /** Engines that run many hosts behind one API. */
-export const clusterEngines = ['incus'] as const;
+export const clusterEngines = ['incus', 'proxmox'] as const;
 export type ClusterEngine = (typeof clusterEngines)[number];
 
-/** Where a cluster answers, what proves both sides, and what of it is ours alone. */
-export interface ClusterConnection {
-  engine: ClusterEngine;
+/** Where a cluster answers, what proves it, and what of it is ours alone. */
+interface ClusterPlace {
   /** `https://host:port`, any of which will do. */
   endpoints: readonly string[];
-  /** The certificate that it presents, PEM. Whoever presents another is told nothing. */
+  /** SHA-256 of the certificates that it presents, in small hexadecimal digits. Whoever presents another is told nothing. */
+  fingerprints: readonly string[];
+  /** The first of them that was seen, PEM. */
   serverCertificate: string;
-  /** What we are known by there, PEM. */
-  certificate: string;
-  key: string;
+  /** A project of Incus, a resource pool of Proxmox VE. */
   project: string;
+  /** The storage that disks are made in. */
   pool: string;
   bridge: string;
 }
+
+/** What we are known by at an engine, and what else only that one knows. */
+export type ClusterAccess =
+  | {
+      engine: 'incus';
+      /** PEM. */
+      certificate: string;
+      key: string;
+    }
+  | {
+      engine: 'proxmox';
+      tokenId: string;
+      tokenSecret: string;
+      /** A storage of files: what guests are told, and images. */
+      files: string;
+      /** Numbers that our machines take, both included. */
+      vmids: { first: number; last: number };
+    };
+
+export type ClusterConnection = ClusterPlace & ClusterAccess;
 
 /** A host of a cluster, as the engine tells of it. */
 export interface MemberReport {

@@ -13,8 +13,12 @@ export interface WantedCluster {
   nodes: { id: number; member: string }[];
 }
 
-/** How a cluster is to be found that nobody has spoken to yet: it proves itself by the fingerprint of its certificate. */
-export type Unseen = Omit<ClusterConnection, 'serverCertificate'> & { fingerprint: string };
+/** How a cluster is to be found that nobody has spoken to yet: it proves itself by the fingerprints of its certificates. */
+export type Unseen = ClusterConnection extends infer Each
+  ? Each extends ClusterConnection
+    ? Omit<Each, 'serverCertificate'>
+    : never
+  : never;
 
 /** What was found there; with the certificate, once it was the right one. */
 export interface LookedAt extends ClusterFindings {
@@ -82,10 +86,10 @@ export function openClusters(
     },
     onNode: (nodeId) => atNodes.get(nodeId)?.on.get(nodeId) ?? null,
     isEmpty: () => driven.size === 0,
-    async look({ fingerprint, ...rest }) {
-      const shown = await presentedAt(rest.endpoints, allow);
+    async look(unseen) {
+      const shown = await presentedAt(unseen.endpoints, allow);
       const right = shown.filter(
-        ({ certificate }) => certificate && fingerprintOf(certificate) === fingerprint,
+        ({ certificate }) => certificate && unseen.fingerprints.includes(fingerprintOf(certificate)),
       );
       const silent = shown.flatMap(({ problem }) => problem ?? []);
       const others = shown
@@ -105,7 +109,7 @@ export function openClusters(
           problems: silent.length > 0 ? silent : ['nobody answers'],
           notes: [],
         };
-      const cluster = open({ ...rest, serverCertificate });
+      const cluster = open({ ...unseen, serverCertificate });
       try {
         const findings = await cluster.look();
         return { ...findings, serverCertificate, notes: [...silent, ...notesOn(findings)] };

@@ -6,7 +6,7 @@
  * `qemuHypervisor` runs real machines on this host: QEMU processes that outlive us, disks layered over read-only
  * images, a bridge on which packet rules hold every guest to its own addresses. `simulatedHypervisor` keeps the
  * same promises in memory, with delays and failures to order, for load tests and for tests of rules. `incus/` runs machines on an
- * Incus cluster and `proxmox/` on one of Proxmox VE, to which nothing leads yet. An engine of many hosts keeps a second contract besides
+ * Incus cluster and `proxmox/` on one of Proxmox VE. An engine of many hosts keeps a second contract besides
  * (`cluster.ts`), and is opened by `openCluster`.
  */
 export type { HypervisorCapability } from './capabilities.ts';

@@ -1,10 +1,10 @@
-import type { LookedAt } from '../../drivers/hypervisor/index.ts';
+import type { LookedAt, Unseen } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
 import { type Context, type Failure, saga, statement, type TxContext } from '../../platform/index.ts';
 import { clusterChecked } from '../events.ts';
 import { openKey } from './credential.ts';
 import { bringImages } from './images.ts';
-import { type ClusterRow, clusterById } from './rows.ts';
+import { accessOf, type ClusterRow, clusterById } from './rows.ts';
 
 interface Payload {
   clusterId: number;
@@ -52,8 +52,9 @@ export const clusterCheck = saga<Payload, State>({
       do: async ({ ctx, drivers, payload }) => {
         const cluster = await ctx.db.maybe(clusterById, { id: payload.clusterId });
         if (cluster === null) return {}; // removed meanwhile
-        const key = openKey(ctx, cluster.id, (await ctx.db.one(keyOf, { id: cluster.id })).credential);
-        const found = await drivers.clusters.look(unseen(cluster, key)).catch(asFinding);
+        const { credential } = await ctx.db.one(keyOf, { id: cluster.id });
+        const secret = openKey(ctx, cluster.id, credential);
+        const found = await drivers.clusters.look(unseen(cluster, secret)).catch(asFinding);
         return { generation: cluster.generation, found };
       },
     },
@@ -64,9 +65,9 @@ export const clusterCheck = saga<Payload, State>({
   failed: (tx, { clusterId }, failure) => endFailed(tx, clusterId, failure),
 });
 
-function unseen(cluster: ClusterRow, key: string) {
-  const { engine, endpoints, fingerprint, certificate, project, pool, bridge } = cluster;
-  return { engine, endpoints, fingerprint, certificate, key, project, pool, bridge };
+function unseen(cluster: ClusterRow, secret: string): Unseen {
+  const { endpoints, fingerprints, project, pool, bridge } = cluster;
+  return { endpoints, fingerprints, project, pool, bridge, ...accessOf(cluster, secret) };
 }
 
 /** A cluster that cannot be spoken to is what was found, and no failure of the look. */

@@ -1,28 +1,25 @@
-import type { ClusterEngine, WantedCluster } from '../../drivers/hypervisor/index.ts';
+import type { WantedCluster } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
 import { type Context, statement, transaction } from '../../platform/index.ts';
 import { clusterBack, clusterSilent } from '../events.ts';
 import { openKey } from './credential.ts';
+import { accessOf, type ClusterRow } from './rows.ts';
 
-interface DrivenRow {
-  id: number;
-  name: string;
-  engine: ClusterEngine;
-  generation: number;
-  endpoints: string[];
+type Known =
+  | ('id' | 'name' | 'generation' | 'endpoints' | 'fingerprints' | 'project' | 'pool' | 'bridge')
+  | ('engine' | 'certificate' | 'token_id' | 'files' | 'first_vmid' | 'last_vmid');
+
+interface DrivenRow extends Pick<ClusterRow, Known> {
   server_certificate: string;
-  certificate: string;
   credential: Buffer;
-  project: string;
-  pool: string;
-  bridge: string;
   nodes: { id: number; member: string }[];
 }
 
 const driven = statement<DrivenRow>(
   'fleet.clustersToDrive',
-  `select c.id, c.name, c.engine, c.generation, to_jsonb(c.endpoints) as endpoints, c.server_certificate, c.certificate,
-     c.credential, c.project, c.pool, c.bridge,
+  `select c.id, c.name, c.engine, c.generation, to_jsonb(c.endpoints) as endpoints,
+     to_jsonb(array[c.fingerprint] || c.further_fingerprints) as fingerprints, c.server_certificate, c.certificate, c.token_id,
+     c.credential, c.project, c.pool, c.bridge, c.files, c.first_vmid, c.last_vmid,
      coalesce((select jsonb_agg(jsonb_build_object('id', n.id, 'member', n.member) order by n.id)
        from nodes n where n.cluster_id = c.id), '[]') as nodes
    from clusters c where c.fit_generation = c.generation and c.server_certificate is not null order by c.id`,
@@ -64,9 +61,9 @@ export async function clustersToDrive(ctx: Context): Promise<WantedCluster[]> {
   return (await ctx.db.many(driven)).map((row) => ({
     ...{ id: row.id, name: row.name, generation: row.generation, nodes: row.nodes },
     connection: {
-      ...{ engine: row.engine, endpoints: row.endpoints, serverCertificate: row.server_certificate },
-      ...{ certificate: row.certificate, key: openKey(ctx, row.id, row.credential) },
-      ...{ project: row.project, pool: row.pool, bridge: row.bridge },
+      ...{ endpoints: row.endpoints, fingerprints: row.fingerprints },
+      ...{ serverCertificate: row.server_certificate, project: row.project, pool: row.pool },
+      ...{ bridge: row.bridge, ...accessOf(row, openKey(ctx, row.id, row.credential)) },
     },
   }));
 }

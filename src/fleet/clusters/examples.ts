@@ -11,8 +11,11 @@ const cluster = {
   project: 'innkeeper',
   pool: 'local',
   bridge: 'br0',
-  fingerprint: '5f3c1a'.padEnd(64, '0'),
+  fingerprints: ['5f3c1a'.padEnd(64, '0')],
   our_fingerprint: '9be07d'.padEnd(64, '0'),
+  token_id: null,
+  files: null,
+  vmids: null,
   state: 'active',
   check: {
     state: 'ok',
@@ -39,7 +42,7 @@ export const clusterExamples = {
   addCluster: {
     body: {
       ...{ name: 'ams1', engine: 'incus', location: 'AMS', endpoints: cluster.endpoints },
-      ...{ server_certificate: cluster.fingerprint, project: 'innkeeper', pool: 'local', bridge: 'br0' },
+      ...{ server_certificate: '5f3c1a'.padEnd(64, '0'), project: 'innkeeper', pool: 'local', bridge: 'br0' },
       credential: { certificate: pem('CERTIFICATE'), key: pem('PRIVATE KEY') },
     },
     data: { cluster: added },

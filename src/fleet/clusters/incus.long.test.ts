@@ -38,6 +38,7 @@ describe.skipIf(skip !== null)('a cluster of Incus', () => {
   /** As a provider's hosts would, but for what emulation takes. */
   const open: OpenCluster = (connection, around) => {
     const { imagesDir, directBoot, policesEgress } = bed.options;
+    if (connection.engine !== 'incus') throw new Error(`no engine of this test: ${connection.engine}`);
     return incusCluster({ ...connection, ...around, member: null, imagesDir, directBoot, policesEgress });
   };
   async function start(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ClusterEngine } from '../../drivers/hypervisor/index.ts';
+import type { ClusterAccess, ClusterEngine } from '../../drivers/hypervisor/index.ts';
 import { statement } from '../../platform/index.ts';
 
 export interface ClusterRow {
@@ -10,9 +10,14 @@ export interface ClusterRow {
   project: string;
   pool: string;
   bridge: string;
-  fingerprint: string;
+  fingerprints: string[];
   server_certificate: string | null;
-  certificate: string;
+  /** What the engine knows us by, and what else only that engine has; null at the others. */
+  certificate: string | null;
+  token_id: string | null;
+  files: string | null;
+  first_vmid: number | null;
+  last_vmid: number | null;
   state: 'active' | 'draining';
   generation: number;
   fit_generation: number;
@@ -30,8 +35,9 @@ export interface ClusterRow {
 }
 
 export const selectCluster = `
-  select t.id, t.name, t.engine, t.location, to_jsonb(t.endpoints) as endpoints, t.project, t.pool, t.bridge, t.fingerprint,
-    t.server_certificate, t.certificate, t.state, t.generation, t.fit_generation, t.check_state, t.checked_at, t.version,
+  select t.id, t.name, t.engine, t.location, to_jsonb(t.endpoints) as endpoints, t.project, t.pool, t.bridge,
+    to_jsonb(array[t.fingerprint] || t.further_fingerprints) as fingerprints, t.server_certificate, t.certificate, t.token_id,
+    t.files, t.first_vmid, t.last_vmid, t.state, t.generation, t.fit_generation, t.check_state, t.checked_at, t.version,
     t.tested, to_jsonb(t.problems) as problems, to_jsonb(t.notes) as notes, t.answered_at, t.trouble, t.created_at,
     (select count(*)::int from nodes n where n.cluster_id = t.id and n.left_at is null) as nodes,
     (select count(*)::int from nodes n join placements p on p.node_id = n.id where n.cluster_id = t.id) as machines
@@ -46,3 +52,14 @@ export const lockRow = statement<never, { id: number }>(
   'fleet.lockCluster',
   'select id from clusters where id = :id for update',
 );
+
+/** How an engine is spoken to, by what is kept of the cluster and the secret that is kept sealed. */
+export function accessOf(
+  row: Pick<ClusterRow, 'engine' | 'certificate' | 'token_id' | 'files' | 'first_vmid' | 'last_vmid'>,
+  secret: string,
+): ClusterAccess {
+  const { engine, certificate, token_id: tokenId, files, first_vmid: first, last_vmid: last } = row;
+  if (engine === 'incus') return { engine, certificate: certificate ?? '', key: secret };
+  const vmids = { first: first ?? 0, last: last ?? 0 };
+  return { engine, tokenId: tokenId ?? '', tokenSecret: secret, files: files ?? '', vmids };
+}

@@ -47,19 +47,43 @@ const Pinned = Type.String({
   minLength: 1,
   maxLength: 20_000,
   description:
-    'The certificate that it presents: in PEM, or its SHA-256 fingerprint. Whoever presents another is told nothing',
+    'The certificate that it presents: in PEM, or its SHA-256 fingerprint; where each member has its own, as in Proxmox VE, one under the other. Whoever presents another is told nothing',
 });
 const Credential = named(
   'ClusterCredential',
   Strict({
-    certificate: Type.String({ minLength: 1, maxLength: 20_000, description: 'PEM' }),
-    key: Type.String({
-      minLength: 1,
-      maxLength: 20_000,
-      description: 'Its private key, PEM, without a passphrase. It is kept sealed and never shown',
-    }),
+    certificate: Type.Optional(Type.String({ minLength: 1, maxLength: 20_000, description: 'PEM' })),
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 20_000,
+        description: 'Its private key, PEM, without a passphrase. It is kept sealed and never shown',
+      }),
+    ),
+    token_id: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        pattern: '^[^\\s:/!]+@[A-Za-z][A-Za-z0-9._-]+![A-Za-z][A-Za-z0-9._-]+$',
+        'x-message': 'must look like user@realm!name',
+        description: 'Of an API token',
+        examples: ['innkeeper@pve!product'],
+      }),
+    ),
+    token_secret: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+        'x-message': 'must be a UUID',
+        description: 'Of the token. It is kept sealed and never shown',
+      }),
+    ),
   }),
-  'The client certificate that the cluster knows us by',
+  'What the cluster knows us by: Incus by a client certificate and its key, Proxmox VE by an API token and its secret',
+);
+const Vmid = Type.Integer({ minimum: 100, maximum: 999_999_999 });
+const Vmids = named(
+  'ClusterVmids',
+  Strict({ first: Vmid, last: Vmid }),
+  'Numbers that our machines take, both included; nobody else should',
 );
 const Bridge = Theirs('br0', 'The bridge or network that machines are plugged into, on every member');
 
@@ -90,8 +114,19 @@ export const Cluster = named(
     project: Type.String(),
     pool: Type.String(),
     bridge: Type.String(),
-    fingerprint: Type.String({ description: 'SHA-256 of the certificate that it has to present' }),
-    our_fingerprint: Type.String({ description: 'SHA-256 of the certificate that it knows us by' }),
+    fingerprints: Type.Array(Type.String(), {
+      description: 'SHA-256 of the certificates of which it has to present one',
+    }),
+    our_fingerprint: Nullable(
+      Type.String({
+        description: 'SHA-256 of the certificate that it knows us by; null where it is a token',
+      }),
+    ),
+    token_id: Nullable(
+      Type.String({ description: 'Of the token that it knows us by; null where it is a certificate' }),
+    ),
+    files: Nullable(Type.String({ description: 'As given; Proxmox VE only' })),
+    vmids: Nullable(Vmids),
     state: State,
     check: Check,
     fit: Type.Boolean({
@@ -123,10 +158,20 @@ export const NewCluster = named(
     credential: Credential,
     project: Theirs(
       'innkeeper',
-      'A project that is ours alone: what others run there is never listed, counted or touched',
+      'A project (in Proxmox VE a resource pool) that is ours alone: what others run there is never listed, counted or touched',
     ),
-    pool: Theirs('local', 'The storage pool that disks are made in, on every member'),
+    pool: Theirs(
+      'local',
+      'The storage pool (in Proxmox VE the storage) that disks are made in, on every member',
+    ),
     bridge: Bridge,
+    files: Type.Optional(
+      Theirs(
+        'files',
+        'For Proxmox VE, which must have it: a storage with the contents iso and import, on every member, for images and for what guests are told',
+      ),
+    ),
+    vmids: Type.Optional(Vmids),
   }),
 );
 export const ClusterChange = named(

@@ -6,6 +6,7 @@ import {
   enqueue,
   fail,
   isDuplicate,
+  refuse,
   requireRow,
   statement,
   type TxContext,
@@ -13,7 +14,7 @@ import {
 } from '../../platform/index.ts';
 import { clusterCheckAsked, clusterCreated, clusterDeleted, clusterUpdated } from '../events.ts';
 import { clusterCheck } from './check.ts';
-import { type Credential, readCredential, readPinned, sealKey } from './credential.ts';
+import { type Access, type Credential, readCredential, readPinned, sealKey } from './credential.ts';
 import { readEndpoints } from './endpoints.ts';
 import { type ClusterRow, clusterById, lockRow, selectCluster } from './rows.ts';
 
@@ -27,7 +28,13 @@ export interface NewCluster {
   project: string;
   pool: string;
   bridge: string;
+  /** Of Proxmox VE alone, where the first must be given. */
+  files?: string;
+  vmids?: { first: number; last: number };
 }
+
+/** Far above those that people give by hand, which begin at 100. */
+const usualVmids = { first: 1_000_000, last: 1_999_999 };
 
 export interface ClusterChange {
   name?: string;
@@ -45,11 +52,11 @@ const lockAll = statement<{ locked: number }>(
 );
 const samePlace = statement<
   { name: string },
-  { id: number; project: string; endpoints: string[]; fingerprint: string }
+  { id: number; project: string; endpoints: string[]; fingerprints: string[] }
 >(
   'fleet.sameCluster',
   `select name from clusters where id <> :id and project = :project
-     and (endpoints && :endpoints::text[] or fingerprint = :fingerprint) limit 1`,
+     and (endpoints && :endpoints::text[] or (array[fingerprint] || further_fingerprints) && :fingerprints::text[]) limit 1`,
 );
 const insertCluster = statement<
   { id: number },
@@ -61,21 +68,29 @@ const insertCluster = statement<
     project: string;
     pool: string;
     bridge: string;
-    fingerprint: string;
+    fingerprints: string[];
     serverCertificate: string | null;
-    certificate: string;
+    certificate: string | null;
+    tokenId: string | null;
+    files: string | null;
+    firstVmid: number | null;
+    lastVmid: number | null;
     now: Date;
   }
 >(
   'fleet.insertCluster',
-  `insert into clusters (name, engine, location, endpoints, project, pool, bridge, fingerprint, server_certificate, certificate,
-     credential, created_at)
-   values (:name, :engine, :location, :endpoints::text[], :project, :pool, :bridge, :fingerprint, :serverCertificate, :certificate,
-     '', :now) returning id`,
+  `insert into clusters (name, engine, location, endpoints, project, pool, bridge, fingerprint, further_fingerprints,
+     server_certificate, certificate, token_id, files, first_vmid, last_vmid, credential, created_at)
+   values (:name, :engine, :location, :endpoints::text[], :project, :pool, :bridge, (:fingerprints::text[])[1],
+     (:fingerprints::text[])[2:], :serverCertificate, :certificate, :tokenId, :files, :firstVmid::integer, :lastVmid::integer, '',
+     :now) returning id`,
 );
-const writeKey = statement<never, { id: number; certificate: string; credential: Buffer }>(
-  'fleet.writeClusterKey',
-  'update clusters set certificate = :certificate, credential = :credential where id = :id',
+const writeAccess = statement<
+  never,
+  { id: number; certificate: string | null; tokenId: string | null; credential: Buffer }
+>(
+  'fleet.writeClusterAccess',
+  'update clusters set certificate = :certificate, token_id = :tokenId, credential = :credential where id = :id',
 );
 const updateCluster = statement<
   never,
@@ -84,14 +99,15 @@ const updateCluster = statement<
     name: string;
     state: string;
     endpoints: string[];
-    fingerprint: string;
+    fingerprints: string[];
     serverCertificate: string | null;
     bridge: string;
     isReached: boolean;
   }
 >(
   'fleet.updateCluster',
-  `update clusters set name = :name, state = :state, endpoints = :endpoints::text[], fingerprint = :fingerprint,
+  `update clusters set name = :name, state = :state, endpoints = :endpoints::text[],
+     fingerprint = (:fingerprints::text[])[1], further_fingerprints = (:fingerprints::text[])[2:],
      server_certificate = :serverCertificate, bridge = :bridge,
      generation = generation + case when :isReached::boolean then 1 else 0 end,
      check_state = case when :isReached::boolean then 'checking' else check_state end where id = :id`,
@@ -143,44 +159,64 @@ export async function lockCluster(tx: TxContext, id: number): Promise<void> {
  */
 export async function addCluster(ctx: Context, wanted: NewCluster) {
   const endpoints = readEndpoints(wanted.endpoints);
-  const { fingerprint, serverCertificate } = readPinned(wanted.server_certificate);
-  const { certificate, key } = readCredential(wanted.credential);
   const { name, engine, location, project, pool, bridge } = wanted;
+  const { fingerprints, serverCertificate } = readPinned(engine, wanted.server_certificate);
+  const access = readCredential(engine, wanted.credential);
+  const { certificate, tokenId } = access;
+  const own = readOwn(wanted);
   return transaction(ctx, 'fleet.addCluster', async (tx) => {
-    await requireNobodys(tx, { id: 0, project, endpoints, fingerprint });
+    await requireNobodys(tx, { id: 0, project, endpoints, fingerprints });
     const { id } = await named(name, () =>
       tx.db.one(insertCluster, {
-        ...{ name, engine, location, endpoints, project, pool, bridge, fingerprint, serverCertificate },
-        ...{ certificate, now: tx.clock.now() },
+        ...{ name, engine, location, endpoints, project, pool, bridge, fingerprints, serverCertificate },
+        ...{ certificate, tokenId, ...own, now: tx.clock.now() },
       }),
     );
-    await tx.db.run(writeKey, { id, certificate, credential: sealKey(tx, id, key) });
+    await letIn(tx, id, access);
     await record(tx, clusterCreated, {
       ...about(id),
-      data: { name, engine, location, endpoints, project, fingerprint },
+      data: { name, engine, location, endpoints, project, fingerprints },
     });
     await enqueue(tx, clusterCheck, { clusterId: id }, { organizationId: null });
     return readCluster(tx, id);
   });
 }
 
+/** What only one engine has; `invalid_request` where it is given for another, or lacks. */
+function readOwn({ engine, files, vmids }: NewCluster) {
+  if (engine !== 'proxmox') {
+    const [given] = Object.entries({ files, vmids }).filter(([, value]) => value !== undefined);
+    if (given) throw refuse(given[0], `has no meaning for a cluster of ${engine}`);
+    return { files: null, firstVmid: null, lastVmid: null };
+  }
+  if (files === undefined) throw refuse('files', `must be given for a cluster of ${engine}`);
+  const { first, last } = vmids ?? usualVmids;
+  if (last < first) throw refuse('vmids.last', 'must not be below the first');
+  return { files, firstVmid: first, lastVmid: last };
+}
+
+/** Keeps what the cluster knows us by, its secret sealed. */
+async function letIn(tx: TxContext, id: number, { certificate, tokenId, secret }: Access): Promise<void> {
+  await tx.db.run(writeAccess, { id, certificate, tokenId, credential: sealKey(tx, id, secret) });
+}
+
 /** Changes how a cluster is reached, and has it looked at anew; or whether its nodes take new machines. */
 export async function changeCluster(ctx: Context, id: number, change: ClusterChange) {
-  const credential = change.credential && readCredential(change.credential);
   return transaction(ctx, 'fleet.changeCluster', async (tx) => {
     await tx.db.many(lockAll);
     const before = await requireRow(tx, clusterById, { id });
+    const access = change.credential && readCredential(before.engine, change.credential);
     const endpoints = change.endpoints ? readEndpoints(change.endpoints) : before.endpoints;
-    const pinned = change.server_certificate ? readPinned(change.server_certificate) : null;
-    const fingerprint = pinned?.fingerprint ?? before.fingerprint;
-    const isSame = fingerprint === before.fingerprint;
+    const pinned = change.server_certificate ? readPinned(before.engine, change.server_certificate) : null;
+    const { fingerprints } = pinned ?? before;
+    const isSame = fingerprints[0] === before.fingerprints[0];
     const serverCertificate = pinned?.serverCertificate ?? (isSame ? before.server_certificate : null);
     const { name = before.name, state = before.state, bridge = before.bridge } = change;
-    await requireNobodys(tx, { id, project: before.project, endpoints, fingerprint });
+    await requireNobodys(tx, { id, project: before.project, endpoints, fingerprints });
     // Said once more it is as it was: nothing that runs there is to wait for another look.
     const isReached =
-      credential !== undefined ||
-      !isSame ||
+      access !== undefined ||
+      fingerprints.join() !== before.fingerprints.join() ||
       bridge !== before.bridge ||
       endpoints.join() !== before.endpoints.join();
     await named(name, () =>
@@ -189,22 +225,19 @@ export async function changeCluster(ctx: Context, id: number, change: ClusterCha
         name,
         state,
         endpoints,
-        fingerprint,
+        fingerprints,
         serverCertificate,
         bridge,
         isReached,
       }),
     );
     if (name !== before.name) await tx.db.run(renameNodes, { id, name });
-    if (credential) {
-      const { certificate, key } = credential;
-      await tx.db.run(writeKey, { id, certificate, credential: sealKey(tx, id, key) });
-    }
+    if (access) await letIn(tx, id, access);
     const { credential: _key, server_certificate: _pinned, ...rest } = change;
     const told = {
       ...rest,
-      ...(pinned && { fingerprint }),
-      ...(credential && { credential: 'another' as const }),
+      ...(pinned && { fingerprints }),
+      ...(access && { credential: 'another' as const }),
     };
     await record(tx, clusterUpdated, { ...about(id), data: { name, change: told } });
     if (isReached) await enqueue(tx, clusterCheck, { clusterId: id }, { organizationId: null });
@@ -254,7 +287,7 @@ async function forgettingNodes(name: string, work: () => Promise<void>): Promise
 
 async function requireNobodys(
   tx: TxContext,
-  place: { id: number; project: string; endpoints: string[]; fingerprint: string },
+  place: { id: number; project: string; endpoints: string[]; fingerprints: string[] },
 ): Promise<void> {
   if (place.id === 0) await tx.db.many(lockAll);
   const other = await tx.db.maybe(samePlace, place);
@@ -275,8 +308,11 @@ async function named<T>(name: string, write: () => Promise<T>): Promise<T> {
 function view(row: ClusterRow) {
   return {
     ...{ id: row.id, name: row.name, engine: row.engine, location: row.location, endpoints: row.endpoints },
-    ...{ project: row.project, pool: row.pool, bridge: row.bridge, fingerprint: row.fingerprint },
-    our_fingerprint: fingerprintOf(row.certificate),
+    ...{ project: row.project, pool: row.pool, bridge: row.bridge, fingerprints: row.fingerprints },
+    our_fingerprint: row.certificate === null ? null : fingerprintOf(row.certificate),
+    token_id: row.token_id,
+    files: row.files,
+    vmids: row.first_vmid === null ? null : { first: row.first_vmid, last: row.last_vmid ?? row.first_vmid },
     state: row.state,
     check: {
       ...{ state: row.check_state, checked_at: row.checked_at, version: row.version, tested: row.tested },

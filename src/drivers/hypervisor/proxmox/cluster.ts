@@ -1,3 +1,4 @@
+import type { ClusterFindings, MemberReport } from '../cluster.ts';
 import { HypervisorError, type MachineId, type NodeCapacity } from '../contract.ts';
 import { asList, asNumber, asRecord, asText, short } from './answers.ts';
 import type { ProxmoxClient } from './client.ts';
@@ -36,10 +37,14 @@ export interface Place {
 
 export interface ClusterFacts {
   overview(): Promise<Overview>;
-  /** Fails, in words, where something lacks that machines need: rights, pool, storages, bridge, firewall. */
-  check(): Promise<void>;
-  capacity(): Promise<NodeCapacity>;
-  troubles(): Promise<string[]>;
+  /** Fails, in words, where something lacks that machines on this node need; null: on every one that answers. */
+  check(node: string | null): Promise<void>;
+  /** What there is, and a sentence for each thing that lacks: rights, pool, storages, bridges, firewall. */
+  look(): Promise<ClusterFindings>;
+  members(): Promise<MemberReport[]>;
+  /** Of one node; null: of all together. */
+  capacity(node: string | null): Promise<NodeCapacity>;
+  troubles(node: string | null): Promise<string[]>;
   /** `network_failed` where packet rules of machines would not be kept. */
   mustFilter(): Promise<void>;
 }
@@ -87,94 +92,118 @@ export function clusterFacts(options: ProxmoxOptions, client: ProxmoxClient): Cl
     return found === null || asList(found, 'networks').some(({ iface }) => iface === bridge);
   }
 
-  function lacksContents({ storages, nodes }: Overview): string[] {
+  function lacksContents({ storages }: Overview, node: string): string[] {
     const wanted = [
       { name: storage, contents: ['images'] },
       { name: files, contents: ['iso', 'import'] },
     ];
-    const usable = nodes.filter((each) => each.answers && (options.node ?? each.name) === each.name);
-    return usable.flatMap((node) =>
-      wanted.flatMap(({ name, contents }) => {
-        const there = storages.find((each) => each.storage === name && each.node === node.name);
-        if (!there) return [`The node ${node.name} has no storage ${name}, or does not show it to us`];
-        const missing = contents.filter((each) => !there.content.split(',').includes(each));
-        if (missing.length === 0) return [];
-        return [`The storage ${name} on the node ${node.name} is not meant for ${missing.join(' and ')}`];
-      }),
-    );
+    return wanted.flatMap(({ name, contents }) => {
+      const there = storages.find((each) => each.storage === name && each.node === node);
+      if (!there) return [`The node ${node} has no storage ${name}, or does not show it to us`];
+      const missing = contents.filter((each) => !there.content.split(',').includes(each));
+      if (missing.length === 0) return [];
+      return [`The storage ${name} on the node ${node} is not meant for ${missing.join(' and ')}`];
+    });
   }
 
-  async function lacks(seen: Overview): Promise<string[]> {
-    if (options.node !== null && !seen.nodes.some(({ name }) => name === options.node))
-      return [`The cluster has no node ${options.node}`];
-    const answering = seen.nodes.filter((each) => each.answers && (options.node ?? each.name) === each.name);
-    const bridges = await Promise.all(
-      answering.map(async ({ name }) =>
-        (await hasBridge(name))
-          ? []
-          : [`The node ${name} has no bridge ${bridge}, or does not show it to us`],
-      ),
-    );
-    const firewall = (await isFiltering())
-      ? []
-      : ['The firewall of the cluster is off, so guests would not be held to their addresses'];
-    return [...lacksContents(seen), ...bridges.flat(), ...firewall];
+  /** What one node lacks to run machines. */
+  async function lacksAt(seen: Overview, node: string): Promise<string[]> {
+    const hasOne = await hasBridge(node);
+    const noBridge = `The node ${node} has no bridge ${bridge}, or does not show it to us`;
+    return [...lacksContents(seen, node), ...(hasOne ? [] : [noBridge])];
+  }
+
+  async function lacksEverywhere(): Promise<string[]> {
+    if (await isFiltering()) return [];
+    return ['The firewall of the cluster is off, so guests would not be held to their addresses'];
+  }
+
+  async function lacks(seen: Overview, node: string | null): Promise<string[]> {
+    if (node !== null && !seen.nodes.some(({ name }) => name === node))
+      return [`The cluster has no node ${node}`];
+    const asked = seen.nodes.filter(({ name, answers }) => answers && (node ?? name) === name);
+    const each = await Promise.all(asked.map(({ name }) => lacksAt(seen, name)));
+    return [...each.flat(), ...(await lacksEverywhere())];
+  }
+
+  /** Disks that are made in the storage, by node; one that nodes share counts as so many equal parts. */
+  function diskBytes({ storages }: Overview, node: string): number {
+    const there = storages.filter((each) => each.storage === storage);
+    const found = there.find((each) => each.node === node);
+    if (found === undefined) return 0;
+    return found.isShared ? found.bytes / there.filter(({ isShared }) => isShared).length : found.bytes;
+  }
+
+  async function versionThere(): Promise<string> {
+    return asText(asRecord(await client.read('/version'), 'the version').version, 'the version');
+  }
+
+  async function lookAt(node: string | null): Promise<ClusterFindings> {
+    const version = await versionThere();
+    const tested = comparedToTested(version);
+    const nothing = { version, tested, members: [] };
+    if (tested === 'older')
+      return { ...nothing, problems: [`Proxmox VE ${short(version)} is too old: it takes ${testedMajor}`] };
+    const rights = await missingRights(client, options);
+    // What is not shown to us would only be missed once more.
+    if (rights.length > 0) return { ...nothing, problems: rights.map((each) => `The token lacks ${each}`) };
+    const seen = await overview();
+    return {
+      version,
+      tested,
+      members: seen.nodes.map(({ name }) => name),
+      problems: await lacks(seen, node),
+    };
   }
 
   return {
     overview,
 
-    async check() {
-      const version = asText(asRecord(await client.read('/version'), 'the version').version, 'the version');
-      const major = Number(version.split('.')[0]);
-      if (!(major >= testedMajor))
-        throw new HypervisorError(
-          'host_not_ready',
-          `Proxmox VE ${short(version)} is too old: it takes ${testedMajor}`,
-        );
-      if (major > testedMajor)
+    async check(node) {
+      const { version, tested, problems } = await lookAt(node);
+      if (tested === 'newer')
         log.warn(
           { version },
           `This version of Proxmox VE is newer than ${testedMajor}, for which this is made`,
         );
-      const rights = await missingRights(client, options);
-      if (rights.length > 0)
-        throw new HypervisorError('host_not_ready', `the token lacks rights: ${rights.join('; ')}`);
-      const [first] = await lacks(await overview());
-      if (first !== undefined) throw new HypervisorError('host_not_ready', first);
+      if (problems.length > 0) throw new HypervisorError('host_not_ready', problems.join('; '));
     },
 
-    async capacity() {
-      const { nodes, storages } = await overview();
-      const counted = nodes.filter(({ name }) => (options.node ?? name) === name);
-      const sum = (of: (node: ClusterNode) => number) => counted.reduce((all, node) => all + of(node), 0);
-      const disks = storages.filter(
-        (each) => each.storage === storage && counted.some(({ name }) => name === each.node),
+    look: () => lookAt(null),
+
+    async members() {
+      const seen = await overview();
+      const everywhere = await lacksEverywhere();
+      return Promise.all(
+        seen.nodes.map(async (node): Promise<MemberReport> => {
+          const known = { name: node.name, address: null };
+          if (!node.answers) return { ...known, answers: false, troubles: [], capacity: null };
+          const there = await lacksAt(seen, node.name);
+          const capacity = there.length > 0 ? null : capacityOf([node], diskBytes(seen, node.name));
+          return { ...known, answers: true, troubles: [...there, ...everywhere], capacity };
+        }),
       );
-      // One that all nodes share is there once.
-      const bytes = disks.some(({ isShared }) => isShared)
-        ? Math.max(0, ...disks.map((each) => each.bytes))
-        : disks.reduce((all, each) => all + each.bytes, 0);
-      return {
-        cpuCores: sum((node) => node.cpuCores),
-        memoryMib: Math.floor(sum((node) => node.memoryBytes) / 2 ** 20),
-        diskGib: Math.floor(bytes / gib),
-        acceleration: 'hardware',
-      };
     },
 
-    async troubles() {
+    async capacity(node) {
+      const seen = await overview();
+      const counted = seen.nodes.filter(({ name }) => (node ?? name) === name);
+      const bytes = counted.reduce((all, { name }) => all + diskBytes(seen, name), 0);
+      return capacityOf(counted, bytes);
+    },
+
+    async troubles(node) {
       const seen = await overview();
       const silent = seen.nodes
-        .filter(({ name, answers }) => !answers && (options.node ?? name) === name)
+        .filter(({ name, answers }) => !answers && (node ?? name) === name)
         .map(({ name }) => `The node ${name} does not answer`);
       const foreign = seen.others
         .filter(({ vmid }) => vmid >= vmids.first && vmid <= vmids.last)
         .map(
-          ({ vmid, node }) =>
-            `The number ${vmid}, which is ours to give, has a machine of somebody else on ${node}`,
+          ({ vmid, node: at }) =>
+            `The number ${vmid}, which is ours to give, has a machine of somebody else on ${at}`,
         );
-      return [...silent, ...(await lacks(seen)), ...foreign];
+      return [...silent, ...(await lacks(seen, node)), ...foreign];
     },
 
     async mustFilter() {
@@ -184,6 +213,22 @@ export function clusterFacts(options: ProxmoxOptions, client: ProxmoxClient): Cl
         'the firewall of the cluster is off, so the machine would not be held to its addresses',
       );
     },
+  };
+}
+
+function comparedToTested(version: string): ClusterFindings['tested'] {
+  const major = Number(version.split('.')[0]);
+  if (!(major >= testedMajor)) return 'older';
+  return major > testedMajor ? 'newer' : 'tested';
+}
+
+function capacityOf(nodes: readonly ClusterNode[], diskBytes: number): NodeCapacity {
+  const sum = (of: (node: ClusterNode) => number) => nodes.reduce((all, node) => all + of(node), 0);
+  return {
+    cpuCores: sum((node) => node.cpuCores),
+    memoryMib: Math.floor(sum((node) => node.memoryBytes) / 2 ** 20),
+    diskGib: Math.floor(diskBytes / gib),
+    acceleration: 'hardware',
   };
 }
 

@@ -23,13 +23,13 @@ const gib = 2 ** 30;
 
 /**
  * Makes a machine, and then its disk: from the first moment on it carries our marks, so one that was made by half is found again. A disk
- * stands among the settings once all of it is there, never before.
+ * stands among the settings once all of it is there, never before. It is made on this node; null: on that with the most memory free.
  */
-export async function makeMachine(making: Making, spec: MachineSpec): Promise<void> {
+export async function makeMachine(making: Making, spec: MachineSpec, node: string | null): Promise<void> {
   const { client, images, machines } = making;
   let machine = await machines.find(spec.id);
   if (machine) await client.settled(machine.node, machine.vmid);
-  machine = (machine && (await machines.find(spec.id))) ?? (await made(making, spec));
+  machine = (machine && (await machines.find(spec.id))) ?? (await made(making, spec, node));
   if (diskBytes(machine.config) === null) {
     const image = await images.find(machine.node, spec.image);
     await importDisk(making, machine, image, machine.config.digest).catch(async (error: unknown) => {
@@ -40,7 +40,7 @@ export async function makeMachine(making: Making, spec: MachineSpec): Promise<vo
   await growDisk(making, await machines.must(spec.id), spec.diskGib);
 }
 
-async function made(making: Making, spec: MachineSpec): Promise<Machine> {
+async function made(making: Making, spec: MachineSpec, wanted: string | null): Promise<Machine> {
   const { options, client, cluster, machines } = making;
   const notes: Notes = { image: spec.image, identity: null, seed: null, secrets: null };
   for (let tries = 1; ; tries += 1) {
@@ -48,7 +48,7 @@ async function made(making: Making, spec: MachineSpec): Promise<Machine> {
     // What is taken and what is this one has to be seen at the same moment.
     const there = await machines.findIn(overview, spec.id);
     if (there) return there;
-    const node = await nodeFor(making, overview, spec.image);
+    const node = await nodeFor(making, overview, spec.image, wanted);
     const { vmid, hidden } = await freeNumber(options, client, overview, spec.id);
     // One that is just being made shows neither its name nor whose it is: it may be this one, by a call whose answer was lost.
     for (const each of hidden)
@@ -69,8 +69,13 @@ async function made(making: Making, spec: MachineSpec): Promise<Machine> {
 }
 
 /** Of the nodes that have the image that which has the most memory free, unless one is asked for. */
-async function nodeFor({ options, images }: Making, { nodes }: Overview, image: string): Promise<string> {
-  const able = nodes.filter(({ name, answers }) => answers && (options.node ?? name) === name);
+async function nodeFor(
+  { images }: Making,
+  { nodes }: Overview,
+  image: string,
+  wanted: string | null,
+): Promise<string> {
+  const able = nodes.filter(({ name, answers }) => answers && (wanted ?? name) === name);
   const free = (node: (typeof able)[number]) => node.memoryBytes - node.memoryUsedBytes;
   let failure: unknown = new HypervisorError('host_not_ready', 'no node of the cluster answers');
   for (const { name } of able.sort((one, other) => free(other) - free(one))) {

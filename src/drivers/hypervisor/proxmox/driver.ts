@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serially } from '../../serially.ts';
 import { aliveness } from '../aliveness.ts';
 import { type HypervisorCapability, requireCapability } from '../capabilities.ts';
+import type { Cluster } from '../cluster.ts';
 import {
   type Deadline,
   type Hypervisor,
@@ -48,6 +49,33 @@ const forcedMs = 60_000;
 
 /** Runs machines on a Proxmox VE cluster, in a pool that is ours alone, over its API. */
 export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
+  return proxmoxParts(options).on(options.node);
+}
+
+/** The same as a cluster of hosts, which are asked over the same connections. */
+export function proxmoxCluster(options: ProxmoxOptions): Cluster {
+  const { on, cluster, machines, powers } = proxmoxParts(options);
+  const { capabilities: able, ensureImage, sample, watch, close } = on(null);
+  return {
+    kind: 'proxmox',
+    capabilities: able,
+    look: () => cluster.look(),
+    nodes: () => cluster.members(),
+    on,
+    ensureImage,
+    async move(id) {
+      const message = `${id} stays where it is: machines of Proxmox VE are moved by hand, and are followed`;
+      throw new HypervisorError('not_possible', message, { permanent: true });
+    },
+    list: () => machines.list('with its node'),
+    sample,
+    watch,
+    close,
+    listen: () => powers.listen(),
+  };
+}
+
+function proxmoxParts(options: ProxmoxOptions) {
   checkOptions(options);
   const client = proxmoxClient(options);
   const cluster = clusterFacts(options, client);
@@ -211,25 +239,26 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
     powers.did(id, 'stopped');
   }
 
-  return {
+  /** What all nodes have in common is here once; machines that are made are made on this one; null: the driver chooses. */
+  const on = (node: string | null): Hypervisor => ({
     ...management,
     ...engine,
 
     async prepare(progress) {
       progress('Looking at the Proxmox VE cluster');
-      await cluster.check();
+      await cluster.check(node);
       await powers.listen();
     },
-    capacity: () => cluster.capacity(),
-    troubles: () => cluster.troubles(),
+    capacity: () => cluster.capacity(node),
+    troubles: () => cluster.troubles(node),
     /** Packet rules are the engine's own, and `start` puts a machine's back. */
     mend: async () => undefined,
-    ensureImage: (image, progress) => images.ensure(image, progress),
+    ensureImage: (image, progress) => images.ensure(image, node, progress),
 
     async createDisk(spec) {
       checkSpec(spec);
       checkName(spec.id);
-      await oneAtATime(spec.id, () => makeMachine(making, spec));
+      await oneAtATime(spec.id, () => makeMachine(making, spec, node));
     },
 
     async writeIdentity(spec, identity) {
@@ -321,5 +350,7 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
       closeConsoles();
       client.close();
     },
-  };
+  });
+
+  return { on, cluster, machines, powers };
 }

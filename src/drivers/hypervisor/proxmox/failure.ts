@@ -5,17 +5,21 @@ export class ProxmoxRefusal extends HypervisorError {
   /** As HTTP has it; 500 of a task that failed. */
   readonly status: number;
   constructor(status: number, message: string) {
-    super('host_not_ready', message);
+    super('host_not_ready', message, { waits: isOfSilentNode(status) });
     this.status = status;
   }
-  /** Whoever answered could not reach the node that was meant: statuses of its own that HTTP does not have. */
   get isOfSilentNode(): boolean {
-    return this.status >= 595 && this.status <= 599;
+    return isOfSilentNode(this.status);
   }
   /** What is asked of a machine that is not there is answered like this, and so is what we may not ask. */
   get mayBeOfNoMachine(): boolean {
     return this.status === 403 || /^Configuration file '[^']*' does not exist/.test(this.message);
   }
+}
+
+/** Whoever answered could not reach the node that was meant: statuses of its own that HTTP does not have. */
+function isOfSilentNode(status: number): boolean {
+  return status >= 595 && status <= 599;
 }
 
 /** Gives a refusal the name of what was tried; all other failures keep theirs. */

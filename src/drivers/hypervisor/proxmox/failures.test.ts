@@ -182,12 +182,12 @@ describe('a cluster that is not fit', () => {
     [
       'does not let us change cards and look at consoles',
       without('/pool/innkeeper', 'VM.Config.Network', 'VM.Console'),
-      /^the token lacks rights: VM\.Config\.Network, VM\.Console on \/pool\/innkeeper$/,
+      /^The token lacks VM\.Config\.Network, VM\.Console on \/pool\/innkeeper$/,
     ],
     [
       'lets us do nothing',
       ({ state }) => (state.grants = {}),
-      /Sys\.Audit on \/; .*Sys\.Syslog on \/nodes; Pool\.Audit.*on \/pool\/innkeeper; .*on \/storage\/local-lvm; .*on \/storage\/files/,
+      /Sys\.Audit on \/; .*Sys\.Syslog on \/nodes; .*Pool\.Audit.*on \/pool\/innkeeper; .*on \/storage\/local-lvm; .*on \/storage\/files/,
     ],
     ['has no such pool', ({ state }) => (state.pools = ['others']), /no pool innkeeper/],
     ['has no such storage', ({ state }) => state.storages.shift(), /node n1 has no storage local-lvm/],

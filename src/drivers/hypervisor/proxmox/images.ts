@@ -18,7 +18,8 @@ export interface NodeImage {
 }
 
 export interface ClusterImages {
-  ensure(image: ImageSource, progress: Progress): Promise<void>;
+  /** On this node; null: on every one that answers. */
+  ensure(image: ImageSource, node: string | null, progress: Progress): Promise<void>;
   /** `image_unknown` when a node does not have it. */
   find(node: string, slug: string): Promise<NodeImage>;
 }
@@ -47,21 +48,21 @@ export function clusterImages(
   }
 
   /** Nodes that have to be sent what all of them are to have. */
-  async function nodes(): Promise<string[]> {
+  async function nodes(wanted: string | null): Promise<string[]> {
     const { storages, nodes: all } = await cluster.overview();
     const answering = all.filter(({ answers }) => answers).map(({ name }) => name);
     const there = storages.filter(
       ({ storage, node }) => storage === options.files && answering.includes(node),
     );
     const [shared] = there.filter(({ isShared }) => isShared);
-    const wanted = shared ? [shared] : there.filter(({ node }) => (options.node ?? node) === node);
-    if (wanted.length > 0) return wanted.map(({ node }) => node);
+    const meant = shared ? [shared] : there.filter(({ node }) => (wanted ?? node) === node);
+    if (meant.length > 0) return meant.map(({ node }) => node);
     throw new HypervisorError('host_not_ready', `no node that answers has a storage ${options.files}`);
   }
 
-  async function make(image: ImageSource, progress: Progress): Promise<void> {
+  async function make(image: ImageSource, wanted: string | null, progress: Progress): Promise<void> {
     const lacking: string[] = [];
-    for (const node of await nodes()) {
+    for (const node of await nodes(wanted)) {
       const there = await known(node, image.slug);
       if (there === null) lacking.push(node);
       else if (there.sum !== sumOf(image))
@@ -91,10 +92,10 @@ export function clusterImages(
   }
 
   return {
-    async ensure(image, progress) {
+    async ensure(image, node, progress) {
       checkImageSlug(image.slug);
-      const key = `${image.slug} ${contentsOf(image)}`;
-      const started = uploading.get(key) ?? make(image, progress).finally(() => uploading.delete(key));
+      const key = `${image.slug} ${contentsOf(image)} ${node ?? ''}`;
+      const started = uploading.get(key) ?? make(image, node, progress).finally(() => uploading.delete(key));
       uploading.set(key, started);
       return started;
     },

@@ -180,7 +180,8 @@ describe('a task', () => {
       response.end(JSON.stringify({ data: null, message: 'Parameter verification failed.', errors }));
       return true;
     };
-    // It has not come so far yet, and the next try finds it so.
+    // It has not come so far yet, however late we look, and the next try finds it so.
+    bed.state.taskMs = 3_000;
     await expect(driver.start(bed.spec(1))).rejects.toMatchObject({ code: 'machine_died', permanent: false });
     await expect.poll(() => bed.vm(bed.spec(1).id)?.running).toBeTruthy();
     await driver.start(bed.spec(1));

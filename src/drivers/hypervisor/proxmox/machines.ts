@@ -50,7 +50,8 @@ export interface Machines {
   /** Machines of ours with the node that has them; `full` asks each of its counters, too. */
   all(full?: boolean): Promise<{ hasOthers: boolean; found: Seen[] }>;
   report(id: MachineId): Promise<MachineReport & { config?: Config }>;
-  list(): Promise<MachineReport[]>;
+  /** `with its node`: also where the cluster has but one. */
+  list(how?: 'with its node'): Promise<MachineReport[]>;
 }
 
 export function clusterMachines(
@@ -179,9 +180,10 @@ export function clusterMachines(
         return reportOf(place, null, hasOthers);
       }
     },
-    async list() {
+    async list(how) {
       const { hasOthers, found } = await all();
-      const reports = found.map(({ place, live: state }) => reportOf(place, state, hasOthers));
+      const isNamed = hasOthers || how !== undefined;
+      const reports = found.map(({ place, live: state }) => reportOf(place, state, isNamed));
       return reports.sort((one, other) => (one.id < other.id ? -1 : 1));
     },
   };

@@ -21,7 +21,7 @@ export interface ProxmoxOptions {
   files: string;
   /** The bridge that machines are plugged into, on every node. */
   bridge: string;
-  /** The node that new machines are made on; null: that which has the most memory free. */
+  /** The node that new machines are made on; null: that which has the most memory free. A cluster says it for each machine. */
   node: string | null;
   /** Folder of images that are built or downloaded here before they are uploaded. */
   imagesDir: string;

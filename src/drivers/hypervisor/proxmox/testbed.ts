@@ -116,7 +116,10 @@ export async function proxmoxBed(network: number): Promise<ProxmoxBed> {
 }
 
 /** An image that boots by itself, as far as anybody looks at it. */
-async function makeImage(dir: string, { slug, ...source }: { slug: string; kind: 'build'; recipe: string }) {
+export async function makeImage(
+  dir: string,
+  { slug, ...source }: { slug: string; kind: 'build'; recipe: string },
+): Promise<void> {
   mkdirSync(join(dir, slug));
   const file = join(dir, slug, 'disk.qcow2');
   await writeEmptyQcow2(file, 256 * 2 ** 20, null);

@@ -1,4 +1,5 @@
 import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import { addCluster } from '../../../../client/generated/fields/addCluster.ts';
 import { changeCluster } from '../../../../client/generated/fields/changeCluster.ts';
 import type { Schema } from '../../../../client/index.ts';
@@ -22,6 +23,7 @@ import {
   useColumns,
 } from '../../ui/index.ts';
 
+const engines = addCluster.engine.choices;
 const linesOf = (text: string) => text.split(/\s+/).filter((line) => line !== '');
 
 /** What staff decides of a cluster; all else of it goes on changing by itself. */
@@ -59,38 +61,95 @@ export function Clusters() {
           text={t('running.newClusterText')}
           size="sm"
           isFirst
-          onAct={({ name = '', engine, location = '', endpoints = '', ...more }) =>
-            client.post('/staff/clusters', {
-              body: {
-                ...{
-                  name,
-                  engine: engine as Schema<'ClusterEngine'>,
-                  location,
-                  endpoints: linesOf(endpoints),
-                },
-                ...{ project: more.project ?? '', pool: more.pool ?? '', bridge: more.bridge ?? '' },
-                server_certificate: more.server_certificate ?? '',
-                credential: {
-                  certificate: more['credential.certificate'] ?? '',
-                  key: more['credential.key'] ?? '',
-                },
-              },
-            })
-          }
+          onAct={(typed) => client.post('/staff/clusters', { body: newCluster(typed) })}
         >
-          <Named name="name" />
-          <NamedChoice name="engine" />
-          <Named name="location" />
-          <NamedLong name="endpoints" help={t('running.endpointsHelp')} />
-          <NamedLong name="server_certificate" help={t('running.pinnedHelp')} />
-          <NamedLong name="client_certificate" as="credential.certificate" />
-          <NamedLong name="private_key" as="credential.key" help={t('running.clusterKeyHelp')} />
-          <Named name="project" help={t('running.projectHelp')} />
-          <Named name="pool" />
-          <Named name="bridge" />
+          <NewCluster />
         </Act>
       }
     />
+  );
+}
+
+/** What has to be known of a cluster, by its engine. */
+function NewCluster() {
+  const { t } = useText();
+  const [engine, setEngine] = useState<string>(engines[0]);
+  return (
+    <>
+      <Named name="name" />
+      <NamedChoice name="engine" value={engine} onChoose={setEngine} />
+      <Named name="location" />
+      <NamedLong name="endpoints" help={t('running.endpointsHelp')} />
+      <Pinned engine={engine} />
+      <Access engine={engine} />
+      <Named name="project" help={t(engine === 'proxmox' ? 'running.poolHelp' : 'running.projectHelp')} />
+      <Named name="pool" />
+      {engine === 'proxmox' && <Named name="files" help={t('running.filesHelp')} />}
+      <Named name="bridge" />
+    </>
+  );
+}
+
+function Pinned({ engine, isOptional = false }: { engine: string; isOptional?: boolean }) {
+  const { t } = useText();
+  const help = t(engine === 'proxmox' ? 'running.pinnedEachHelp' : 'running.pinnedHelp');
+  return <NamedLong name="server_certificate" isOptional={isOptional} help={help} />;
+}
+
+/** What the cluster knows us by. */
+function Access({ engine, isOptional = false }: { engine: string; isOptional?: boolean }) {
+  const { t } = useText();
+  if (engine === 'proxmox')
+    return (
+      <>
+        <Named
+          name="token_id"
+          as="credential.token_id"
+          isOptional={isOptional}
+          help={t('running.tokenIdHelp')}
+        />
+        <Named
+          name="token_secret"
+          as="credential.token_secret"
+          isOptional={isOptional}
+          help={t('running.tokenSecretHelp')}
+        />
+      </>
+    );
+  return (
+    <>
+      <NamedLong name="client_certificate" as="credential.certificate" isOptional={isOptional} />
+      <NamedLong
+        name="private_key"
+        as="credential.key"
+        isOptional={isOptional}
+        help={t('running.clusterKeyHelp')}
+      />
+    </>
+  );
+}
+
+type Typed = Partial<Record<string, string>>;
+
+function newCluster(typed: Typed): Schema<'NewCluster'> {
+  const { name = '', location = '', project = '', pool = '', bridge = '', files } = typed;
+  return {
+    ...{ name, location, project, pool, bridge, ...(files && { files }) },
+    engine: typed.engine as Schema<'ClusterEngine'>,
+    endpoints: linesOf(typed.endpoints ?? ''),
+    server_certificate: typed.server_certificate ?? '',
+    credential: credentialIn(typed),
+  };
+}
+
+/** What was typed of it; nothing where it is to stay. */
+function credentialIn(typed: Typed): Schema<'ClusterCredential'> {
+  const names = ['certificate', 'key', 'token_id', 'token_secret'] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = typed[`credential.${name}`];
+      return value ? [[name, value]] : [];
+    }),
   );
 }
 
@@ -122,17 +181,14 @@ function Acts({ of: cluster }: { of: Schema<'Cluster'> }) {
         text={t('running.clusterText')}
         of={partOf(drawnOf('/staff/clusters/{id}', { path }), ({ cluster: whole }) => decided(whole))}
         onAct={({ name, endpoints = '', bridge, server_certificate: pinned, ...more }, _files, ifMatch) => {
-          const credential = {
-            certificate: more['credential.certificate'] ?? '',
-            key: more['credential.key'] ?? '',
-          };
+          const credential = credentialIn(more);
           return client.patch('/staff/clusters/{id}', {
             ifMatch,
             path,
             body: {
               ...{ name, endpoints: linesOf(endpoints), bridge },
               ...(pinned && { server_certificate: pinned }),
-              ...((credential.certificate || credential.key) && { credential }),
+              ...(Object.keys(credential).length > 0 && { credential }),
             },
           });
         }}
@@ -142,9 +198,8 @@ function Acts({ of: cluster }: { of: Schema<'Cluster'> }) {
             <Named name="name" value={now.name} />
             <NamedLong name="endpoints" value={now.endpoints.join('\n')} help={t('running.endpointsHelp')} />
             <Named name="bridge" value={now.bridge} />
-            <NamedLong name="server_certificate" isOptional help={t('running.pinnedHelp')} />
-            <NamedLong name="client_certificate" as="credential.certificate" isOptional />
-            <NamedLong name="private_key" as="credential.key" isOptional help={t('running.clusterKeyHelp')} />
+            <Pinned engine={cluster.engine} isOptional />
+            <Access engine={cluster.engine} isOptional />
           </>
         )}
       </Act>
@@ -188,17 +243,11 @@ export function Cluster() {
               </Text>
             ))}
             <Facts
-              of={{ ...cluster, version: cluster.check.version, members: cluster.nodes }}
+              of={{ ...cluster, ...factsOf(cluster) }}
               names={[
-                ...(['engine', 'version', 'location', 'project', 'pool', 'bridge'] as const),
-                ...([
-                  'members',
-                  'machines',
-                  'answered_at',
-                  'fingerprint',
-                  'our_fingerprint',
-                  'created_at',
-                ] as const),
+                ...(['engine', 'version', 'location', 'project', 'pool', 'files', 'bridge'] as const),
+                ...(['vmids', 'members', 'machines', 'answered_at', 'fingerprint'] as const),
+                ...(['our_fingerprint', 'token_id', 'created_at'] as const),
               ]}
             />
             <Acts of={cluster} />
@@ -207,4 +256,11 @@ export function Cluster() {
       )}
     </Thing>
   );
+}
+
+function factsOf({ check, nodes, fingerprints, vmids }: Schema<'Cluster'>) {
+  return {
+    ...{ version: check.version, members: nodes, fingerprint: fingerprints.join(', ') },
+    vmids: vmids && `${vmids.first}–${vmids.last}`,
+  };
 }
