@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { LateCommits } from './lateCommits.ts';
 
 /** A transaction that wrote, and of whose commit somebody may have been told. */
 export interface Acknowledged {
@@ -16,7 +17,7 @@ type AboutToCommit = Omit<Acknowledged, 'xid'> & { xid: string | null };
 
 /** Commits the transactions of a pool, and knows those of which it cannot be said yet that a later one came after them. */
 export interface Commits {
-  /** `hasWritten`: whether it may have; else there is nothing to wait for. */
+  /** `hasWritten`: whether it may have; else there is nothing to wait for. `LateCommit` when it takes longer than anybody waits. */
   commit(client: pg.ClientBase, hasWritten: boolean): Promise<string>;
   /** From now on they are noted; the server tells where it is. */
   note(): void;
@@ -33,7 +34,8 @@ const noting = {
       and current_setting('synchronous_commit') not in ('off', 'local') as waited`,
 };
 
-export function openCommits(): Commits {
+/** `late`: who waits for those that wait for a standby that is away. */
+export function openCommits(late: LateCommits): Commits {
   let isNoting = false;
   let moment = 0;
   let told: { timeline: string; last: (Acknowledged & { at: number })[] }[] = [];
@@ -50,12 +52,13 @@ export function openCommits(): Commits {
   return {
     commit: async (client, hasWritten) => {
       if (!hasWritten) return (await client.query('commit')).command;
+      late.requireRoom();
       moment += 1;
       const sentAt = moment;
       // Not waited for: it travels with the commit, which says so itself when the transaction has failed before.
       const about = isNoting ? client.query<AboutToCommit>(noting) : client.query<AboutToCommit>(patiently);
       about.catch(() => undefined);
-      const { command } = await client.query('commit');
+      const { command } = await late.commit(client);
       const [noted] = command === 'COMMIT' && isNoting ? (await about).rows : [];
       if (noted !== undefined) acknowledge(noted, sentAt);
       return command;

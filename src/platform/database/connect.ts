@@ -3,6 +3,7 @@ import { causesOf, type Logger } from '../log.ts';
 import { openCommits } from './acknowledged.ts';
 import { keepAliveMs } from './alone.ts';
 import { asUnavailable } from './failures.ts';
+import { openLateCommits } from './lateCommits.ts';
 import { listenOn } from './listen.ts';
 import { queryable } from './queryable.ts';
 import type { Database } from './statement.ts';
@@ -51,16 +52,20 @@ export function connect(url: string, options: ConnectOptions): Database {
   // end the process: the next statement on it fails and tells.
   pool.on('connect', (client) => client.on('error', () => undefined));
 
-  const commits = openCommits();
+  const late = openLateCommits(pool, statementTimeoutMs + lateMs);
+  const commits = openCommits(late);
   return {
     ...queryable(pool),
-    transaction: (name, work) => repeatTransaction(pool, commits, name, work),
+    transaction: (name, work) => repeatTransaction(pool, commits, late, name, work),
     noteCommits: commits.note,
     acknowledged: commits.acknowledged,
     listen: (channel, onMessage) => listenOn(url, channel, onMessage, options.log),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     ping: (timeoutMs) => ping(pool, timeoutMs),
-    close: () => pool.end(),
+    close: () => {
+      late.close();
+      return pool.end();
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { atFailpoint } from '../failpoint.ts';
 import type { Commits } from './acknowledged.ts';
 import { asUnavailable, isAftermath, isWorthRepeating, leadsToStandby } from './failures.ts';
+import { LateCommit, type LateCommits } from './lateCommits.ts';
 import { queryable, type Scope } from './queryable.ts';
 import type { Transaction } from './statement.ts';
 
@@ -13,19 +14,26 @@ type Work<T> = (tx: Transaction) => Promise<T>;
 export async function repeatTransaction<T>(
   pool: pg.Pool,
   commits: Commits,
+  late: LateCommits,
   name: string,
   work: Work<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runTransaction(pool, commits, name, work);
+      return await runTransaction(pool, commits, late, name, work);
     } catch (error) {
       if (attempt >= transactionAttempts || !isWorthRepeating(error)) throw error;
     }
   }
 }
 
-async function runTransaction<T>(pool: pg.Pool, commits: Commits, name: string, work: Work<T>): Promise<T> {
+async function runTransaction<T>(
+  pool: pg.Pool,
+  commits: Commits,
+  late: LateCommits,
+  name: string,
+  work: Work<T>,
+): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
     throw asUnavailable(error);
   });
@@ -48,6 +56,10 @@ async function runTransaction<T>(pool: pg.Pool, commits: Commits, name: string, 
     }
   } catch (thrown) {
     scope.closed = 'after its transaction had ended';
+    if (thrown instanceof LateCommit) {
+      late.keep(client, thrown);
+      throw asUnavailable(thrown);
+    }
     // A connection that cannot even roll back is thrown away, and the server rolls back for it.
     await client.query('rollback').then(
       () => client.release(leadsToStandby(scope.firstFailure)),
