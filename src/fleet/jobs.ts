@@ -1,6 +1,6 @@
 import type { AnySaga, PeriodicJob } from '../platform/index.ts';
 import { freeRestedAddresses } from './addresses.ts';
-import { clusterCheck } from './clusters/check.ts';
+import { clusterCheck, clusterCheckPeriodicJob } from './clusters/check.ts';
 import { clusterImage } from './clusters/images.ts';
 import { noteDays } from './days.ts';
 import { watchNodes } from './heartbeat.ts';
@@ -15,6 +15,7 @@ export const fleetPeriodicJobs: PeriodicJob[] = [
   { name: 'fleet.freeRestedAddresses', intervalMs: 60_000, work: freeRestedAddresses },
   { name: 'fleet.noteDays', intervalMs: 600_000, work: noteDays },
   tellingNames,
+  clusterCheckPeriodicJob,
 ];
 
 /** What every process looks after, also one that does no jobs. */

@@ -1,6 +1,15 @@
 import type { LookedAt, Unseen } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
-import { type Context, type Failure, saga, statement, type TxContext } from '../../platform/index.ts';
+import {
+  type Context,
+  enqueue,
+  type Failure,
+  isJobUnfinishedAbout,
+  type PeriodicJob,
+  saga,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import { clusterChecked } from '../events.ts';
 import { openKey } from './credential.ts';
 import { bringImages } from './images.ts';
@@ -21,7 +30,7 @@ const keyOf = statement<{ credential: Buffer }, { id: number }>(
 );
 // What was looked at before somebody changed it says nothing of how it is reached now.
 const writeCheck = statement<
-  { name: string },
+  { name: string; is_news: boolean },
   {
     id: number;
     generation: number;
@@ -35,11 +44,13 @@ const writeCheck = statement<
   }
 >(
   'fleet.writeClusterCheck',
-  `update clusters set check_state = case when :isOk::boolean then 'ok' else 'failed' end, checked_at = :now,
-     version = coalesce(:version, version), tested = coalesce(:tested, tested), problems = :problems::text[],
-     notes = :notes::text[], server_certificate = coalesce(:serverCertificate, server_certificate),
-     fit_generation = case when :isOk::boolean then :generation else fit_generation end
-   where id = :id and generation = :generation returning name`,
+  `update clusters c set check_state = case when :isOk::boolean then 'ok' else 'failed' end, checked_at = :now,
+     version = coalesce(:version, c.version), tested = coalesce(:tested, c.tested), problems = :problems::text[],
+     notes = :notes::text[], server_certificate = coalesce(:serverCertificate, c.server_certificate),
+     fit_generation = case when :isOk::boolean then :generation else c.fit_generation end
+   from (select id, check_state, problems from clusters where id = :id for no key update) before
+   where c.id = before.id and c.generation = :generation
+   returning c.name, before.check_state <> 'failed' or before.problems <> :problems::text[] as is_news`,
 );
 
 /** Speaks to a cluster as staff described it, and writes down in words what it lacks. Nothing of it is changed. */
@@ -65,6 +76,25 @@ export const clusterCheck = saga<Payload, State>({
   failed: (tx, { clusterId }, failure) => endFailed(tx, clusterId, failure),
 });
 
+const lacking = statement<{ id: number }>(
+  'fleet.lackingClusters',
+  `select id from clusters where check_state = 'failed' order by id`,
+);
+
+/**
+ * Looks again at clusters that lacked something, or were not to be reached when somebody had changed how they are: nothing runs there until
+ * they are found fit, and what heals waits for nobody's hand.
+ */
+export const clusterCheckPeriodicJob: PeriodicJob = {
+  name: 'fleet.checkClusters',
+  intervalMs: 60_000,
+  work: async (tx) => {
+    for (const { id: clusterId } of await tx.db.many(lacking))
+      if (!(await isJobUnfinishedAbout(tx, clusterCheck, { clusterId })))
+        await enqueue(tx, clusterCheck, { clusterId }, { organizationId: null });
+  },
+};
+
 function unseen(cluster: ClusterRow, secret: string): Unseen {
   const { endpoints, fingerprints, project, pool, bridge } = cluster;
   return { endpoints, fingerprints, project, pool, bridge, ...accessOf(cluster, secret) };
@@ -86,6 +116,7 @@ async function end(tx: TxContext, id: number, generation: number, found: LookedA
   if (written === null) return;
   const data = { name: written.name, version, problems };
   if (problems.length === 0) await bringImages(tx, { clusterId: id });
+  if (!written.is_news) return;
   await record(tx, clusterChecked, { subject: { type: 'cluster', id }, organizationId: null, data });
 }
 

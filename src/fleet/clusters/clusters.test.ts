@@ -203,6 +203,30 @@ describe('a cluster', () => {
     );
   });
 
+  it('is driven again by itself when it could not be reached as it was changed', {
+    timeout: 40_000,
+  }, async () => {
+    const { id } = await one();
+    bed.simulated.findings.problems = ['it cannot be reached for a moment'];
+    await bed.product.staff.patch(`/staff/clusters/${id}`, { credential: bed.keys.ours });
+    expect(await bed.checked(id)).toMatchObject({ fit: false, check: { state: 'failed' } });
+    const told = async () =>
+      (await sql(bed.product, `select id from journal where action = 'cluster.checked'`)).length;
+    const before = await told();
+    const { checked_at: first } = (await bed.read(id)).check;
+    const again = async () => {
+      bed.product.clock.travel(1_000);
+      await bed.product.periodic('fleet.checkClusters');
+      return bed.read(id);
+    };
+    await until(again, ({ check }) => check.checked_at !== first);
+    expect(await told(), 'what is known is not told once more').toBe(before);
+    bed.simulated.findings.problems = [];
+    await until(again, ({ fit }) => fit);
+    expect(await bed.read(id)).toMatchObject({ check: { state: 'ok', problems: [] } });
+    expect(await told()).toBe(before + 1);
+  });
+
   it('is removed with its nodes, and leaves what it has', { timeout: 20_000 }, async () => {
     const { id } = await one();
     expect((await bed.product.staff.delete(`/staff/clusters/${id}`)).status).toBe(200);
