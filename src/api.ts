@@ -151,6 +151,7 @@ import {
 import {
   actionProgress,
   deleteProtection,
+  evacuationRoutes,
   growth,
   sampleWatch,
   screenWatch,
@@ -286,6 +287,7 @@ export const allRoutes: RouteGroup[] = [
   jobRetryRoutes,
   jobDismissalRoutes,
   ...fleetStaffRoutes,
+  evacuationRoutes,
   needRoutes([invoiceNeeds, serviceNeeds, shieldNeeds, methodNeeds, ticketNeeds]),
   ...searchRoutes(
     [serviceFinds, invoiceFinds, ticketFinds, memberFinds, addressFinds, ruleFinds],

@@ -155,6 +155,8 @@ const tablesOf: Record<string, string[]> = {
     ...[
       'machines',
       'vps_actions',
+      'vps_evacuations',
+      'vps_moves',
       'vps_node_alarms',
       'vps_snapshots',
       'vps_traffic',
@@ -249,6 +251,7 @@ const withoutOrganization: Record<string, string> = {
   nodes: "the provider's",
   clusters: "the provider's",
   cluster_images: "the provider's",
+  vps_evacuations: "the provider's: a node of its own",
   settings: "the provider's",
   ticket_canned_replies: "the provider's",
   ticket_mail_files: 'files that arrive: whose they are is known when they are read',

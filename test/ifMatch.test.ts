@@ -85,6 +85,20 @@ async function newCluster(): Promise<number> {
   return Number(row?.id);
 }
 
+/** One that waits for a machine whose member answers nobody. */
+async function newEvacuation(): Promise<number> {
+  const cluster = await newCluster();
+  const [node] = await sql<{ id: number }>(
+    product,
+    `with node as (insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, created_at, cluster_id, member)
+       values ($1, 'NOWHERE', 0, 0, 0, now(), $2, 'n1') returning id)
+     insert into vps_evacuations (node_id, kind, cold, started_at) select id, 'evacuate', false, now() from node
+     returning node_id::int as id`,
+    ...[`member-${made}`, cluster],
+  );
+  return Number(node?.id);
+}
+
 /** Routers that nobody speaks to any more. */
 async function goneEdge(): Promise<number> {
   made += 1;
@@ -424,6 +438,7 @@ const things: Record<string, () => Promise<Thing>> = {
     return { path, bodies: [{ state: 'draining' }, { name: `other-${made}` }] };
   },
   removeCluster: async () => ({ path: `/staff/clusters/${await newCluster()}`, bodies: [] }),
+  stopEvacuation: async () => ({ path: `/staff/nodes/${await newEvacuation()}/evacuation`, bodies: [] }),
   updateShieldProduct: async () => {
     const { id } = (await product.staff.get('/staff/shield/products')).body.data.products[0];
     made += 1;

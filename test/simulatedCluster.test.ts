@@ -16,7 +16,7 @@ describeCluster('a simulated cluster', async () => {
     ...{ cluster: opened(), other: opened(), members: ['n1', 'n2'] },
     image: { slug: 'tiny', kind: 'build', recipe: 'tiny' },
     ...{ identity: someIdentity, spec: smallMachine, readyTimeoutMs: 1_000 },
-    ...{ movesLive: true, nameOf: null, bootOf: null },
+    ...{ nameOf: null, bootOf: null },
     leftovers: async ({ id }) =>
       [...simulated.members].filter(([, { store }]) => store.machines.has(id)).map(([name]) => name),
     remove: async () => undefined,

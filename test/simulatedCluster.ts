@@ -28,7 +28,8 @@ export interface SimulatedCluster {
   hypervisor(member: string): SimulatedHypervisor;
 }
 
-type FailureOf = (id: string, member: string, live: boolean) => HypervisorError | null;
+type Failure = HypervisorError | null;
+type FailureOf = (id: string, member: string, live: boolean) => Failure | Promise<Failure>;
 
 interface SimulatedMember {
   store: SimulatorStore;
@@ -76,10 +77,10 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
     if (!target.answers) throw refused('not_possible', `the member ${to} is offline`);
     const isRunning = member.store.machines.get(id)?.startedAtMs != null;
     if (isRunning && !live) throw refused('not_stopped', `${id} must be stopped for this`);
-    const refusal = cluster.moving.before(id, to, isRunning);
+    const refusal = await cluster.moving.before(id, to, isRunning);
     if (refusal) throw refusal;
     bring(id, to);
-    const failure = cluster.moving.after(id, to, isRunning);
+    const failure = await cluster.moving.after(id, to, isRunning);
     if (failure) throw failure;
   }
 
@@ -95,6 +96,7 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
     return {
       kind: 'incus',
       capabilities,
+      moves: ['live', 'cold'],
       look: async () => {
         reach();
         return cluster.findings;

@@ -49,6 +49,7 @@ export {
   registerNode,
   registerRouter,
   requireOwnName,
+  setNodeState,
 } from './nodes.ts';
 export { fleetPersonal } from './personal.ts';
 export {
@@ -63,5 +64,6 @@ export { addPool, gatewaysOf, type Pool } from './pools.ts';
 export { imagePreparation } from './prepareImage.ts';
 export { replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';
+export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { writeTroubles } from './troubles.ts';

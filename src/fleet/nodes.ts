@@ -263,6 +263,19 @@ export async function changeNode(ctx: Context, id: number, change: NodeChange) {
   });
 }
 
+/** Decides whether a node takes new machines, as {@link changeNode} does, with what else its caller writes. `not_found`. */
+export async function setNodeState(tx: TxContext, id: number, state: 'active' | 'draining'): Promise<void> {
+  await lockNode(tx, id);
+  const node = await requireRow(tx, nodeById, { id });
+  if (node.state === state) return;
+  await tx.db.run(updateNode, {
+    ...{ id, state, cpuOvercommit: node.cpu_overcommit },
+    ...{ memoryReserveMib: node.memory_reserve_mib, diskReserveGib: node.disk_reserve_gib },
+  });
+  const data = { name: node.name, change: { state } };
+  await record(tx, nodeUpdated, { subject: { type: 'node', id }, organizationId: null, data });
+}
+
 function viewNode(row: NodeRow) {
   const promised = {
     cpu_cores: row.cpu_cores_promised,

@@ -27,6 +27,30 @@ interface Reason {
   reason: string;
 }
 
+interface EvacuationBegan {
+  name: string;
+  /** Whether machines that cannot go while they run are shut down for it. */
+  cold: boolean;
+  machines: number;
+}
+
+interface NodeRestored {
+  name: string;
+  /** How many machines are to come back. */
+  machines: number;
+}
+
+interface EvacuationStopped {
+  name: string;
+}
+
+interface EvacuationEnded {
+  kind: 'evacuate' | 'restore';
+  moved: number;
+  /** Machines that would not move. */
+  stay: number;
+}
+
 interface Moved {
   /** Of the node that it is on now, and of that before. */
   name: string;
@@ -62,6 +86,22 @@ export const vpsLost = event<Reason>('vps.lost', 'a machine cannot be kept runni
 export const nodeFailing = event<Reason>(
   'node.failing',
   'a node fails its machines, which are tried again until they run',
+);
+export const evacuationBegan = event<EvacuationBegan>(
+  'node.evacuation.started',
+  'staff has all machines of a node go to others of its cluster',
+);
+export const evacuationStopped = event<EvacuationStopped>(
+  'node.evacuation.stopped',
+  'staff has no more machines of a node go to others',
+);
+export const evacuationEnded = event<EvacuationEnded>(
+  'node.evacuation.ended',
+  'all machines of a node have gone, or come back, but for those that stay',
+);
+export const nodeRestored = event<NodeRestored>(
+  'node.restored',
+  'staff has a node take machines again, and those that were taken away from it come back if it said so',
 );
 export const nodeWell = event('node.well', 'all machines that a node had failed run again, or need not');
 export const vpsMoved = event<Moved>('vps.moved', 'a machine went over to another node of its cluster');

@@ -15,6 +15,7 @@ import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { reinstall } from './install/reinstall.ts';
 import { chartPeriodicJob, emptyChartsPeriodicJob } from './keepCharts.ts';
+import { moveMachine } from './moves/move.ts';
 import { powerSagas } from './power.ts';
 import { rename } from './settings.ts';
 import { backupPeriodicJob } from './snapshots/backups.ts';
@@ -34,6 +35,7 @@ export { screenWatch } from './console/screen.ts';
 export { serveConsoles } from './console/server.ts';
 export { vpsMeasures } from './measures.ts';
 export { vpsMover } from './move.ts';
+export { evacuationRoutes } from './moves/staffRoutes.ts';
 export { vpsPersonal } from './personal.ts';
 export { deleteProtection } from './protection.ts';
 export { onMachineEvent, reconcileCluster, reconcileNode } from './reconcile.ts';
@@ -53,6 +55,7 @@ export const vpsJobs: AnySaga[] = [
   updateAccess,
   rename,
   resize,
+  moveMachine,
   suspendMachine,
   terminateMachine,
 ];

@@ -327,6 +327,10 @@ export const cannotBeSent: Record<string, string> = {
   changeCluster: 'needs a cluster: fleet/clusters/clusters.test.ts',
   checkCluster: 'needs a cluster: fleet/clusters/clusters.test.ts',
   removeCluster: 'needs a cluster: fleet/clusters/clusters.test.ts',
+  evacuateNode: 'needs a cluster: vps/moves/evacuate.test.ts',
+  getEvacuation: 'needs a cluster: vps/moves/evacuate.test.ts',
+  stopEvacuation: 'needs a cluster: vps/moves/evacuate.test.ts',
+  restoreNode: 'needs a cluster: vps/moves/evacuate.test.ts',
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
 };
 

@@ -39,6 +39,8 @@ const seconds: Record<string, number> = {
   'test/crash/payments.test.ts': 32,
   'src/vps/console/screen.test.ts': 30,
   'src/fleet/clusters/workers.test.ts': 30,
+  'src/vps/moves/evacuate.test.ts': 30,
+  'src/vps/follow.test.ts': 18,
   'src/fleet/clusters/ordering.test.ts': 28,
   'src/drivers/edge/nftables/driver.machine.test.ts': 29,
   'src/shield/edges/goingOver.test.ts': 15,

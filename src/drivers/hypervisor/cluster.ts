@@ -73,6 +73,9 @@ export interface Cluster {
   readonly kind: ClusterEngine;
   readonly capabilities: readonly HypervisorCapability[];
 
+  /** How it brings machines to other members: while they run, when they are off, or not at all. */
+  readonly moves: readonly ('live' | 'cold')[];
+
   /** Looks for all that machines will need, and changes nothing that stays. Fails where the cluster cannot be spoken to. */
   look(): Promise<ClusterFindings>;
 

@@ -65,7 +65,6 @@ describeCluster(
     return {
       ...{ cluster: incusCluster(bed.options), other: incusCluster(bed.options), members: ['n1', 'n2'] },
       ...{ image: bed.image, identity: bed.identity, spec: bed.spec, readyTimeoutMs: 150_000 },
-      movesLive: false,
       nameOf: async (spec) => (await bed.inGuest(spec, 'hostname')).trim(),
       bootOf: (spec) => bed.inGuest(spec, 'cat /proc/sys/kernel/random/boot_id'),
       // The engine keeps a folder of devices at a member that a machine has left.

@@ -57,6 +57,7 @@ export function incusCluster(options: IncusOptions): Cluster {
   return {
     kind: 'incus',
     capabilities: able,
+    moves: ['cold'],
     look: () => cluster.look(),
     nodes: () => cluster.members(),
     on,

@@ -59,6 +59,7 @@ export function proxmoxCluster(options: ProxmoxOptions): Cluster {
   return {
     kind: 'proxmox',
     capabilities: able,
+    moves: [],
     look: () => cluster.look(),
     nodes: () => cluster.members(),
     on,

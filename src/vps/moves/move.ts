@@ -1,0 +1,273 @@
+import { type Cluster, HypervisorError } from '../../drivers/hypervisor/index.ts';
+import { takeRoomElsewhere } from '../../fleet/index.ts';
+import {
+  causesOf,
+  type Failure,
+  fail,
+  type Run,
+  saga,
+  statement,
+  type TxContext,
+  type TxRun,
+  transaction,
+} from '../../platform/index.ts';
+import { startUnlessToStop } from '../actions/forcedStop.ts';
+import {
+  finishAction,
+  isOpenAction,
+  locked,
+  noteAction,
+  openSystemAction,
+  progressAction,
+} from '../actions/history.ts';
+import { holdsLock } from '../actions/lock.ts';
+import { withMachine } from '../actions/saga.ts';
+import { writeNode } from '../follow.ts';
+import { machineIdOf, rememberButton } from '../machine.ts';
+import { startMachine, stopMachine } from '../power.ts';
+import { findVps, lockVps, type VpsRow } from '../queries.ts';
+import { settledStates } from '../states.ts';
+import { goOn, type MovePayload, moveJob } from './next.ts';
+import { beginMove, endMove, noteAway, noteBack, noteStayedOn, type OpenMove, openMove } from './rows.ts';
+
+interface MoveState {
+  cold: boolean;
+  /** The node that it is on, and the one that it goes to. */
+  from: number;
+  to: number;
+  member: string;
+  clusterId: number;
+  wasRunning: boolean;
+  wentLive: boolean;
+}
+
+type MoveRun = Run<MovePayload, MoveState>;
+
+const movable: readonly string[] = [...settledStates, 'suspended'];
+const greetingMs = 60_000;
+
+// As long as it goes over with its power off, it is not taken for one that its owner shut down.
+const setRestarting = statement<never, { serviceId: number }>(
+  'vps.setMovedRestarting',
+  `update machines set state = 'restarting' where service_id = :serviceId and state = 'running'`,
+);
+// What was not started again is down now, and the next comparison finds that.
+const letGo = statement<never, { serviceId: number; actionId: number }>(
+  'vps.letGoAfterMove',
+  `update machines m set state = 'running' where m.service_id = :serviceId and m.state = 'restarting'
+     and exists (select 1 from vps_actions a where a.id = :actionId and ${holdsLock('a')})`,
+);
+const memberAt = statement<{ id: number }, { clusterId: number; member: string }>(
+  'vps.memberAt',
+  'select id from nodes where cluster_id = :clusterId and member = :member',
+);
+
+/**
+ * Brings one machine to another member of its cluster: live where its engine can, else with its power off where staff allowed that. Its room is
+ * held there first. What is cut off anywhere goes on where it was; what fails leaves it where it is, running if it ran.
+ */
+export const moveMachine = saga<MovePayload, MoveState>({
+  name: moveJob.name,
+  queue: 'bulk',
+  steps: [
+    { name: 'open', attempts: Number.POSITIVE_INFINITY, do: open },
+    { name: 'place', attempts: 2, transactional: true, do: place, undo: settle },
+    { name: 'live', attempts: 2, do: goLive },
+    { name: 'off', attempts: 1, do: off, undo: on },
+    { name: 'cold', attempts: 2, do: goCold },
+    { name: 'arrive', transactional: true, do: arrive },
+    { name: 'on', attempts: 2, do: on },
+  ],
+  progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
+  succeeded: (tx, payload, { wasRunning, wentLive }) =>
+    end(tx, payload, { state: 'moved', live: wasRunning === true ? wentLive === true : null }),
+  failed: async (tx, payload, failure) => {
+    await end(tx, payload, failure.code === elsewhere ? { state: 'moved' } : { state: 'stays', failure });
+    // It is named where staff looks for it: in the evacuation.
+    return 'unwanted';
+  },
+  stuck: (tx, payload, failure) => end(tx, payload, { state: 'stays', failure }),
+});
+
+/** Code of a move of a machine that is on another node already. */
+const elsewhere = 'elsewhere';
+const notWanted = 'called_off';
+
+function open({ ctx, payload, moveTo }: MoveRun): Promise<{ cold: boolean; from: number }> {
+  const { serviceId, actionId } = payload;
+  return transaction(ctx, 'vps.openMove', async (tx) => {
+    await lockVps(tx, serviceId);
+    const [vps, move] = [await findVps(tx, serviceId), await tx.db.maybe(openMove, { id: actionId })];
+    if (move === null) throw never(notWanted, 'Staff stopped it');
+    if (vps?.node_id == null) throw never(notWanted, 'The machine is gone');
+    if (vps.action !== null && !vps.action.waits && vps.action.id !== actionId)
+      throw locked(vps.action.command);
+    requireMovable(vps, move);
+    await openSystemAction(tx, actionOf(payload));
+    await tx.db.run(beginMove, { id: actionId, now: tx.clock.now() });
+    moveTo(vps.node_id);
+    return { cold: move.cold, from: vps.node_id };
+  });
+}
+
+function requireMovable({ node_id: nodeId, state }: VpsRow, { kind, node_id }: OpenMove): void {
+  if ((nodeId === node_id) !== (kind === 'evacuate')) throw never(elsewhere, 'It was moved by others');
+  if (state !== null && movable.includes(state)) return;
+  throw never('action_not_allowed', `The machine is ${state}`);
+}
+
+async function place({ ctx, payload }: TxRun<MovePayload, MoveState>): Promise<Partial<MoveState>> {
+  const { serviceId, actionId } = payload;
+  await lockVps(ctx, serviceId);
+  const move = await ctx.db.maybe(openMove, { id: actionId });
+  if (move === null) throw never(notWanted, 'Staff stopped it');
+  const target = await takeRoomElsewhere(ctx, serviceId, move.kind === 'restore' ? move.node_id : null);
+  if (target === null) throw fail('insufficient_stock', { message: noRoom });
+  const { nodeId: to, member, clusterId } = target;
+  return { to, member, clusterId };
+}
+
+const noRoom = 'No other member of the cluster that takes machines has room for it';
+
+async function goLive(run: MoveRun): Promise<Partial<MoveState>> {
+  const id = machineIdOf(run.payload.serviceId);
+  const { cluster, member } = target(run);
+  const { power } = await cluster.on(member).inspect(id);
+  if (power !== 'running') return { wasRunning: false, wentLive: false };
+  const failure = await cluster.move(id, member, { live: true }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (failure === null) return { wasRunning: true, wentLive: true };
+  // Nothing is taken down that could not go anywhere then.
+  const mayGoCold = run.state.cold && cluster.moves.includes('cold');
+  if (mayGoCold && failure instanceof HypervisorError && failure.code === 'not_possible')
+    return { wasRunning: true, wentLive: false };
+  throw failure;
+}
+
+async function off(run: MoveRun): Promise<void> {
+  if (!isOff(run)) return;
+  const { cluster, member } = target(run);
+  const { serviceId, actionId } = run.payload;
+  await transaction(run.ctx, 'vps.takeMovedDown', async (tx) => {
+    await lockVps(tx, serviceId);
+    await tx.db.run(setRestarting, { serviceId });
+    await tx.db.run(noteAway, { id: actionId, now: tx.clock.now() });
+  });
+  const stopping = stopMachine(cluster.on(member), machineIdOf(serviceId), false, run.signal);
+  await stopping.catch(async (error: unknown) => {
+    const isOn = error instanceof HypervisorError && error.code === 'shutdown_timeout';
+    if (isOn) await run.ctx.db.run(noteStayedOn, { id: actionId });
+    throw error;
+  });
+}
+
+async function goCold(run: MoveRun): Promise<void> {
+  if (run.state.wentLive) return;
+  const { cluster, member } = target(run);
+  await cluster.move(machineIdOf(run.payload.serviceId), member, { live: false });
+}
+
+async function arrive({ ctx, payload, state, moveTo }: TxRun<MovePayload, MoveState>): Promise<void> {
+  const to = stated(state.to);
+  await lockVps(ctx, payload.serviceId);
+  await writeNode(ctx, payload.serviceId, to, 'innkeeper');
+  moveTo(to);
+}
+
+/** One that does not start where it is now is left to the next comparison: it has moved all the same. */
+async function on(run: MoveRun): Promise<void> {
+  if (!isOff(run)) return;
+  await startAgain(run);
+  await run.ctx.db.run(noteBack, { id: run.payload.actionId, now: run.ctx.clock.now() });
+}
+
+async function startAgain(run: MoveRun): Promise<void> {
+  await withMachine(run, async (driver, spec, machine) => {
+    const start = () => startMachine(run.ctx, driver, spec, machine);
+    const why = await startUnlessToStop(run, driver, start);
+    if (why !== null) return;
+    const { signal } = run;
+    await driver.waitUntilReady(spec, { timeoutMs: greetingMs, signal });
+  }).catch((error: Error) => {
+    if (error instanceof HypervisorError && error.waits) throw error;
+    const { serviceId: service } = run.payload;
+    run.ctx.log.warn({ service, err: causesOf(error) }, 'a machine that was moved is not ready yet');
+  });
+}
+
+/** After a move that failed: the room and what is written down are where the machine is. */
+async function settle(run: MoveRun): Promise<void> {
+  const { serviceId } = run.payload;
+  const { clusterId, from } = run.state;
+  if (clusterId === undefined || from === undefined) return; // nothing was held
+  const at = await whereIs(run, clusterId);
+  await transaction(run.ctx, 'vps.settleMove', async (tx) => {
+    await lockVps(tx, serviceId);
+    await writeNode(tx, serviceId, at ?? from, 'innkeeper');
+  });
+}
+
+/** Null: nobody can say now. Where it is found then it is followed. */
+async function whereIs(run: MoveRun, clusterId: number): Promise<number | null> {
+  const { cluster, member } = target(run);
+  const report = await cluster
+    .on(member)
+    .inspect(machineIdOf(run.payload.serviceId))
+    .catch((error: unknown) => {
+      if (error instanceof HypervisorError && error.waits) return null;
+      throw error;
+    });
+  if (report?.node === undefined) return null;
+  return (await run.ctx.db.maybe(memberAt, { clusterId, member: report.node }))?.id ?? null;
+}
+
+function target(run: MoveRun): { cluster: Cluster; member: string } {
+  const cluster = run.drivers.clusters.of(stated(run.state.clusterId));
+  return { cluster, member: stated(run.state.member) };
+}
+
+/** Whether it goes with its power off although it ran. */
+function isOff({ state }: MoveRun): boolean {
+  return state.wasRunning === true && state.wentLive === false;
+}
+
+type Outcome = { state: 'moved'; live?: boolean | null } | { state: 'stays'; failure: Failure };
+
+async function end(tx: TxContext, payload: MovePayload, outcome: Outcome): Promise<void> {
+  const { serviceId, actionId: id } = payload;
+  await lockVps(tx, serviceId);
+  await tx.db.run(letGo, { serviceId, actionId: id });
+  const failure = outcome.state === 'stays' ? outcome.failure : null;
+  const live = outcome.state === 'moved' ? (outcome.live ?? null) : null;
+  const reason = failure?.message ?? null;
+  const ended = await tx.db.maybe(endMove, { id, state: outcome.state, reason, live, now: tx.clock.now() });
+  if (failure?.code === 'shutdown_timeout') await rememberButton(tx, serviceId, 'restart');
+  if (await isOpenAction(tx, id)) {
+    await noteAction(tx, id, noteOf(failure, live, ended?.away_s ?? null));
+    await finishAction(tx, actionOf(payload), failure && { code: 'conflict', message: stays });
+  }
+  if (ended !== null) await goOn(tx, ended.evacuation_id);
+}
+
+const stays = 'The machine could not go to another host and stays where it is';
+
+function noteOf(failure: Failure | null, live: boolean | null, awayS: number | null): string | null {
+  if (failure !== null) return awayS === null ? null : `It was off for ${awayS} seconds meanwhile`;
+  if (awayS !== null) return `It was off for ${awayS} seconds while it went to another host`;
+  return live === true ? 'It ran on while it went to another host' : null;
+}
+
+function actionOf({ actionId, organizationId, serviceId }: MovePayload) {
+  return { id: actionId, organizationId, serviceId, command: 'move' };
+}
+
+function never(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code, permanent: true });
+}
+
+function stated<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('a step before this one says it');
+  return value;
+}

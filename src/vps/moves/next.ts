@@ -1,0 +1,36 @@
+import { record } from '../../events/index.ts';
+import { enqueue, type NamedJob, type TxContext } from '../../platform/index.ts';
+import { evacuationEnded } from '../events.ts';
+import { beginSome, endEvacuation, lockEvacuation, movesOf, openMoves } from './rows.ts';
+
+/** What the job of one machine knows. */
+export interface MovePayload {
+  serviceId: number;
+  organizationId: number;
+  /** Of the move and of the action in the machine's history alike. */
+  actionId: number;
+}
+
+export const moveJob: NamedJob<MovePayload> = { name: 'vps.move' };
+
+/** Disks are copied over one wire, and what moves live is a little slower meanwhile. */
+const atOnce = 2;
+
+/** Has the next machines of an evacuation go, or ends it when there are none. Where staff has stopped it, nothing more begins. */
+export async function goOn(tx: TxContext, evacuationId: number): Promise<void> {
+  const evacuation = await tx.db.maybe(lockEvacuation, { id: evacuationId });
+  if (evacuation === null || evacuation.state !== 'running') return;
+  for (const move of await tx.db.many(beginSome, { evacuationId, most: atOnce })) {
+    const { id: actionId, service_id: serviceId, organization_id: organizationId, node_id: nodeId } = move;
+    const options = { organizationId, nodeId: nodeId ?? evacuation.node_id };
+    await enqueue(tx, moveJob, { serviceId, organizationId, actionId }, options);
+  }
+  if ((await tx.db.one(openMoves, { evacuationId })).count > 0) return;
+  await tx.db.run(endEvacuation, { id: evacuationId, state: 'done', now: tx.clock.now() });
+  const moves = await tx.db.many(movesOf, { evacuationId });
+  const count = (wanted: string) => moves.filter(({ state }) => state === wanted).length;
+  await record(tx, evacuationEnded, {
+    ...{ subject: { type: 'node', id: evacuation.node_id }, organizationId: null },
+    data: { kind: evacuation.kind, moved: count('moved'), stay: count('stays') },
+  });
+}

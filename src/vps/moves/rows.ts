@@ -1,0 +1,143 @@
+import { statement } from '../../platform/index.ts';
+
+/** What becomes of a machine while its node is emptied, or gets back what was taken away from it. */
+export const moveStates = ['waiting', 'moving', 'moved', 'stays'] as const;
+export type MoveState = (typeof moveStates)[number];
+
+export const evacuationStates = ['running', 'stopped', 'done'] as const;
+
+export interface EvacuationRow {
+  id: number;
+  node_id: number;
+  /** `evacuate`: machines leave the node; `restore`: those that an evacuation took away come back to it. */
+  kind: 'evacuate' | 'restore';
+  cold: boolean;
+  state: (typeof evacuationStates)[number];
+  started_at: Date;
+  ended_at: Date | null;
+}
+
+const evacuationColumns = 'id, node_id, kind, cold, state, started_at, ended_at';
+
+export const latestEvacuation = statement<EvacuationRow, { nodeId: number }>(
+  'vps.latestEvacuation',
+  `select ${evacuationColumns} from vps_evacuations where node_id = :nodeId order by id desc limit 1`,
+);
+export const lockEvacuation = statement<EvacuationRow, { id: number }>(
+  'vps.lockEvacuation',
+  `select ${evacuationColumns} from vps_evacuations where id = :id for update`,
+);
+export const insertEvacuation = statement<
+  { id: number },
+  { nodeId: number; kind: EvacuationRow['kind']; cold: boolean; now: Date }
+>(
+  'vps.insertEvacuation',
+  `insert into vps_evacuations (node_id, kind, cold, started_at) values (:nodeId, :kind, :cold, :now) returning id`,
+);
+export const endEvacuation = statement<never, { id: number; state: 'stopped' | 'done'; now: Date }>(
+  'vps.endEvacuation',
+  'update vps_evacuations set state = :state, ended_at = :now where id = :id',
+);
+
+export const machinesOnNode = statement<{ service_id: number; organization_id: number }, { nodeId: number }>(
+  'vps.machinesToEvacuate',
+  'select service_id, organization_id from machines where node_id = :nodeId order by service_id',
+);
+// Since they were brought back last: what is on another node of its cluster still.
+export const machinesTakenAway = statement<
+  { service_id: number; organization_id: number },
+  { nodeId: number }
+>(
+  'vps.machinesTakenAway',
+  `select distinct m.service_id, m.organization_id from vps_moves t join vps_evacuations e on e.id = t.evacuation_id
+   join machines m on m.service_id = t.service_id
+   join nodes at on at.id = m.node_id join nodes home on home.id = :nodeId and home.cluster_id = at.cluster_id
+   where t.state = 'moved' and m.node_id <> :nodeId and e.node_id = :nodeId and e.kind = 'evacuate' and e.id >
+     coalesce((select max(id) from vps_evacuations where node_id = :nodeId and kind = 'restore'), 0)
+   order by m.service_id`,
+);
+export const insertMoves = statement<
+  never,
+  { evacuationId: number; ids: number[]; serviceIds: number[]; organizationIds: number[] }
+>(
+  'vps.insertMoves',
+  `insert into vps_moves (id, evacuation_id, service_id, organization_id)
+   select t.id, :evacuationId, t.service_id, t.organization_id
+   from unnest(:ids::bigint[], :serviceIds::bigint[], :organizationIds::bigint[]) as t (id, service_id, organization_id)`,
+);
+// A machine that is gone by its turn has no node to ask.
+export const beginSome = statement<
+  { id: number; service_id: number; organization_id: number; node_id: number | null },
+  { evacuationId: number; most: number }
+>(
+  'vps.beginSomeMoves',
+  `update vps_moves t set is_begun = true from (
+     select w.id, (select m.node_id from machines m where m.service_id = w.service_id) as node_id from vps_moves w
+     where w.evacuation_id = :evacuationId and w.state = 'waiting' and not w.is_begun order by w.id
+     limit greatest(0, :most::int - (select count(*) from vps_moves o
+       where o.evacuation_id = :evacuationId and o.is_begun and o.state in ('waiting', 'moving')))) chosen
+   where t.id = chosen.id returning t.id, t.service_id, t.organization_id, chosen.node_id`,
+);
+export const openMoves = statement<{ count: number }, { evacuationId: number }>(
+  'vps.openMoves',
+  `select count(*)::int as count from vps_moves where evacuation_id = :evacuationId and state in ('waiting', 'moving')`,
+);
+export const stayAll = statement<never, { evacuationId: number; reason: string; now: Date }>(
+  'vps.stayAll',
+  `update vps_moves set state = 'stays', reason = :reason, ended_at = :now where evacuation_id = :evacuationId and state = 'waiting'`,
+);
+
+export interface OpenMove {
+  node_id: number;
+  kind: EvacuationRow['kind'];
+  cold: boolean;
+}
+export const openMove = statement<OpenMove, { id: number }>(
+  'vps.openMove',
+  `select e.node_id, e.kind, e.cold from vps_moves t join vps_evacuations e on e.id = t.evacuation_id
+   where t.id = :id and t.state in ('waiting', 'moving') for update of t`,
+);
+export const beginMove = statement<never, { id: number; now: Date }>(
+  'vps.beginMove',
+  `update vps_moves set state = 'moving', began_at = coalesce(began_at, :now) where id = :id`,
+);
+export const noteAway = statement<never, { id: number; now: Date }>(
+  'vps.noteAway',
+  'update vps_moves set away_since = coalesce(away_since, :now) where id = :id',
+);
+export const noteStayedOn = statement<never, { id: number }>(
+  'vps.noteStayedOn',
+  'update vps_moves set away_since = null where id = :id',
+);
+export const noteBack = statement<never, { id: number; now: Date }>(
+  'vps.noteBack',
+  'update vps_moves set back_at = coalesce(back_at, :now) where id = :id and away_since is not null',
+);
+export const endMove = statement<
+  { evacuation_id: number; away_s: number | null },
+  { id: number; state: 'moved' | 'stays'; reason: string | null; live: boolean | null; now: Date }
+>(
+  'vps.endMove',
+  `update vps_moves set state = :state, reason = :reason, live = :live, ended_at = :now
+   where id = :id and state in ('waiting', 'moving')
+   returning evacuation_id, extract(epoch from back_at - away_since)::int as away_s`,
+);
+
+export interface MoveRow {
+  service_id: number;
+  organization_id: number;
+  state: MoveState;
+  reason: string | null;
+  node: string | null;
+  live: boolean | null;
+  away_s: number | null;
+  began_at: Date | null;
+  ended_at: Date | null;
+}
+export const movesOf = statement<MoveRow, { evacuationId: number }>(
+  'vps.movesOf',
+  `select t.service_id, t.organization_id, t.state, t.reason, n.name as node, t.live,
+     extract(epoch from t.back_at - t.away_since)::int as away_s, t.began_at, t.ended_at
+   from vps_moves t left join machines m on m.service_id = t.service_id left join nodes n on n.id = m.node_id
+   where t.evacuation_id = :evacuationId order by t.service_id`,
+);

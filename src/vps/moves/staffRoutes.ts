@@ -1,0 +1,69 @@
+import { IdParams, routes } from '../../platform/http/index.ts';
+import { evacuateNode, lockEvacuatedNode, readEvacuation, restoreNode, stopEvacuation } from './evacuate.ts';
+import { evacuationExamples } from './examples.ts';
+import * as S from './schema.ts';
+
+const one = {
+  auth: 'staff',
+  area: 'vps',
+  staffRoles: ['administrator', 'operator'],
+  params: IdParams,
+  data: S.EvacuationData,
+} as const;
+
+const group = { tag: 'Staff: fleet', examples: evacuationExamples };
+
+export const evacuationRoutes = routes('/staff/nodes', group, (route) => {
+  route.post(
+    '/:id/evacuate',
+    {
+      ...one,
+      operation: 'evacuateNode',
+      summary: 'Evacuate node',
+      description:
+        'Has all machines of a member of a cluster go to other members with room, and the node take no new ones. They go while they run ' +
+        'where the engine can. `GET …/evacuation` tells how far each is.',
+      body: S.Evacuate,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => evacuateNode(ctx, req.params.id, req.body),
+  );
+  route.get(
+    '/:id/evacuation',
+    {
+      ...one,
+      operation: 'getEvacuation',
+      summary: 'Get evacuation of a node',
+      description:
+        'What becomes of each machine; poll it while its `state` is `running`. Null: it never was evacuated.',
+      errors: ['not_found'],
+      // Machines go on moving while somebody decides to stop them.
+      etag: { without: ['waiting', 'moving', 'moved', 'stay', 'machines'] },
+    },
+    (ctx, req) => readEvacuation(ctx, req.params.id),
+  );
+  route.delete(
+    '/:id/evacuation',
+    {
+      ...one,
+      operation: 'stopEvacuation',
+      summary: 'Stop evacuation of a node',
+      description: 'Machines that wait stay, those that move come to their end. The node stays as it is.',
+      errors: ['not_found', 'conflict'],
+      lock: (tx, req) => lockEvacuatedNode(tx, req.params.id),
+    },
+    (ctx, req) => stopEvacuation(ctx, req.params.id),
+  );
+  route.post(
+    '/:id/restore',
+    {
+      ...one,
+      operation: 'restoreNode',
+      summary: 'Restore node after an evacuation',
+      description: 'Has the node take machines again, and brings back those that were taken away if wanted.',
+      body: S.Restore,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => restoreNode(ctx, req.params.id, req.body),
+  );
+});
