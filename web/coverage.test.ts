@@ -16,9 +16,6 @@ const without: Readonly<Record<string, string>> = {
     ...['getCreditReturn', 'getPromiseOfService'],
     ...['getPromiseOfOrganization', 'getPriceMove', 'listShieldRules', 'getShieldGroup'],
   ]),
-  ...reason('its page is still to be made', [
-    ...['evacuateNode', 'getEvacuation', 'stopEvacuation', 'restoreNode'],
-  ]),
   ...reason('mails, browsers and payment providers call it, no page', [
     ...['openUnsubscribePage', 'unsubscribe', 'openPaymentPage', 'receivePaymentEvent', 'getBrandPicture'],
   ]),

@@ -136,6 +136,7 @@ export async function samplesOf(product: TestProduct): Promise<Record<string, st
     '/staff/products/$id': String(demo.products.vps),
     '/staff/price-moves/$id': await first(staff, '/staff/price-moves', 'price_moves'),
     '/staff/clusters/$id': await oneCluster(product),
+    '/staff/nodes/$id': await first(staff, '/staff/nodes', 'nodes'),
     '/staff/address-pools/$id': await first(staff, '/staff/address-pools', 'address_pools'),
     '/staff/mails/$id': await first(staff, '/staff/mails', 'mails'),
   };

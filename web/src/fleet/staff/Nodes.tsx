@@ -6,7 +6,7 @@ import { choicesOf } from '../../data/fields.ts';
 import { nodes } from '../../data/queries/staff/index.ts';
 import { gigabytes } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
-import { Act, FullIn, Group, ListPage, Named, NamedChoice, useColumns } from '../../ui/index.ts';
+import { Act, FullIn, Group, LinkTo, ListPage, Named, NamedChoice, useColumns } from '../../ui/index.ts';
 
 /** What staff decides of a node; all else of it goes on changing by itself. */
 const decided = shown(['state', 'cpu_overcommit', 'memory_reserve_mib', 'disk_reserve_gib']);
@@ -18,6 +18,11 @@ export function Nodes() {
   const columns = useColumns<Schema<'Node'>>(
     ['name', 'location', 'state', 'reachable', 'machines', 'memory', 'disk', 'trouble', 'actions'],
     {
+      name: ({ id, name }) => (
+        <LinkTo to="/staff/nodes/$id" params={{ id: String(id) }}>
+          {name}
+        </LinkTo>
+      ),
       state: ({ state }) => t(`running.node_${state}`),
       machines: ({ runs_machines: runs, machines }) => (runs ? machines : t('running.onlyFilters')),
       memory: ({ runs_machines: runs, taken, promised, full_in_days: days }) =>
@@ -34,7 +39,7 @@ export function Nodes() {
             <FullIn days={days.disk} />
           </>
         ),
-      actions: (node) => <Acts of={node} />,
+      actions: (node) => <NodeActs of={node} />,
     },
   );
   return (
@@ -48,7 +53,8 @@ export function Nodes() {
   );
 }
 
-function Acts({ of: node }: { of: Schema<'Node'> }) {
+/** What staff decides of a node. */
+export function NodeActs({ of: node }: { of: Schema<'Node'> }) {
   const { t } = useText();
   const path = { id: node.id };
   return (

@@ -1,0 +1,129 @@
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { evacuation, node as oneNode } from '../../data/queries/staff/index.ts';
+import { lasting } from '../../text/formats.ts';
+import { useText } from '../../text/index.ts';
+import { Act, Facts, Group, List, Page, Section, Text, Thing, Tick, useColumns } from '../../ui/index.ts';
+import { NodeActs } from './Nodes.tsx';
+
+const whileItMovesMs = 2_000;
+
+/** One node, and how far its machines have gone to others of its cluster. */
+export function Node() {
+  const { t } = useText();
+  const { id = '' } = useParams({ strict: false });
+  return (
+    <Thing title={t('staff.nodes')} query={oneNode({ id: Number(id) })}>
+      {({ node }) => (
+        <Page title={node.name}>
+          <Section title={t(`running.node_${node.state}`)}>
+            <Facts of={node} names={['location', 'machines', 'trouble', 'created_at']} />
+            <NodeActs of={node} />
+          </Section>
+          {node.cluster_id !== null && <Evacuation of={node} />}
+        </Page>
+      )}
+    </Thing>
+  );
+}
+
+function Evacuation({ of: node }: { of: Schema<'Node'> }) {
+  const { t, language } = useText();
+  const read = useQuery({
+    ...evacuation({ id: node.id }),
+    refetchInterval: ({ state }) => {
+      const { state: how, moving = 0 } = state.data?.evacuation ?? {};
+      return how === 'running' || moving > 0 ? whileItMovesMs : false;
+    },
+  });
+  const columns = useColumns<Schema<'EvacuatedMachine'>>(
+    ['service_id', 'node', 'state', 'reason', 'away_s'],
+    {
+      state: ({ state, live }) => t(live ? 'running.move_live' : `running.move_${state}`),
+      away_s: ({ away_s: away }) => (away === null ? '–' : lasting(away, language)),
+    },
+  );
+  if (read.data === undefined) return null;
+  const found = read.data.evacuation;
+  return (
+    <Section title={t('running.evacuation')}>
+      {found === null ? (
+        <Text size="sm">{t('running.noEvacuation')}</Text>
+      ) : (
+        <>
+          <Text size="sm">
+            {t(`running.${found.kind}_${found.state}`)}{' '}
+            {t('running.evacuationCounts', {
+              ...{ waiting: found.waiting, moving: found.moving, moved: found.moved, stay: found.stay },
+            })}
+          </Text>
+          <List
+            label={t('running.evacuation')}
+            items={found.machines}
+            keyOf={({ service_id: id }) => id}
+            columns={columns}
+            error={null}
+            onRetry={() => undefined}
+            empty={<Text c="dimmed">{t('running.nothingToMove')}</Text>}
+          />
+        </>
+      )}
+      <Acts of={node} isRunning={found?.state === 'running'} isKnown={found !== null} />
+    </Section>
+  );
+}
+
+function Acts({
+  of: node,
+  isRunning,
+  isKnown,
+}: {
+  of: Schema<'Node'>;
+  isRunning: boolean;
+  isKnown: boolean;
+}) {
+  const { t } = useText();
+  const path = { id: node.id };
+  const cold = <Tick name="cold" label={t('running.cold')} help={t('running.coldHelp')} />;
+  if (isRunning)
+    return (
+      <Act
+        operation="stopEvacuation"
+        label={t('running.stopEvacuation')}
+        text={t('running.stopEvacuationText')}
+        onAct={() => client.delete('/staff/nodes/{id}/evacuation', { path })}
+      />
+    );
+  return (
+    <Group gap="xs">
+      <Act
+        operation="evacuateNode"
+        label={t('running.evacuate')}
+        text={t('running.evacuateText', { name: node.name })}
+        onAct={({ cold: isCold }) =>
+          client.post('/staff/nodes/{id}/evacuate', { path, body: { cold: isCold !== undefined } })
+        }
+      >
+        {cold}
+      </Act>
+      {isKnown && (
+        <Act
+          operation="restoreNode"
+          label={t('running.restoreNode')}
+          text={t('running.restoreNodeText')}
+          onAct={({ bring_back: isBack, cold: isCold }) =>
+            client.post('/staff/nodes/{id}/restore', {
+              path,
+              body: { bring_back: isBack !== undefined, cold: isCold !== undefined },
+            })
+          }
+        >
+          <Tick name="bring_back" label={t('running.bringBack')} />
+          {cold}
+        </Act>
+      )}
+    </Group>
+  );
+}
