@@ -44,6 +44,9 @@ describe('a customer', () => {
     const { page, complaints } = await openTab('');
     const titled = (title: string) => expect.poll(() => page.title()).toBe(`${title} · Innkeeper`);
     await titled('Overview · pages.example.com');
+    // Two places of the page that are read out by their names.
+    await page.getByRole('navigation', { name: 'Menu' }).waitFor();
+    await page.getByRole('navigation', { name: 'Sections of this service' }).waitFor();
     await page.getByRole('link', { name: 'History' }).click();
     await titled('History · pages.example.com');
     await page.goBack();

@@ -77,7 +77,7 @@ export function Shell({
           </Group>
         </Group>
       </header>
-      <nav className="shell-places" data-open={isOpen || undefined}>
+      <nav className="shell-places" aria-label={t('app.menu')} data-open={isOpen || undefined}>
         {organizations.length > 1 && (
           <NativeSelect
             mb="sm"
