@@ -35,6 +35,7 @@ import {
 } from './machine.ts';
 import { clusterMachines, type Machine } from './machines.ts';
 import { proxmoxManagement } from './management.ts';
+import { moveMachine } from './move.ts';
 import { checkOptions, type ProxmoxOptions } from './options.ts';
 import { sealed, unsealed } from './packed.ts';
 import type { Parts } from './parts.ts';
@@ -54,20 +55,17 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
 
 /** The same as a cluster of hosts, which are asked over the same connections. */
 export function proxmoxCluster(options: ProxmoxOptions): Cluster {
-  const { on, cluster, machines, powers } = proxmoxParts(options);
+  const { on, cluster, machines, powers, move } = proxmoxParts(options);
   const { capabilities: able, ensureImage, sample, watch, close } = on(null);
   return {
     kind: 'proxmox',
     capabilities: able,
-    moves: [],
+    moves: ['live', 'cold'],
     look: () => cluster.look(),
     nodes: () => cluster.members(),
     on,
     ensureImage,
-    async move(id) {
-      const message = `${id} stays where it is: machines of Proxmox VE are moved by hand, and are followed`;
-      throw new HypervisorError('not_possible', message, { permanent: true });
-    },
+    move,
     list: () => machines.list('with its node'),
     sample,
     watch,
@@ -353,5 +351,9 @@ function proxmoxParts(options: ProxmoxOptions) {
     },
   });
 
-  return { on, cluster, machines, powers };
+  const move = (id: MachineId, node: string, how: { live: boolean }) =>
+    oneAtATime(id, () =>
+      powers.quietly(id, () => moveMachine({ ...parts, cluster, discFor }, id, node, how)),
+    );
+  return { on, cluster, machines, powers, move };
 }

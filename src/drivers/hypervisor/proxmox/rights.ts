@@ -11,7 +11,7 @@ export function neededRights({ pool, storage, files }: ProxmoxOptions): Record<s
     [`/pool/${pool}`]: [
       ...['Pool.Audit', 'VM.Allocate', 'VM.Audit', 'VM.Config.CDROM', 'VM.Config.CPU', 'VM.Config.Disk'],
       ...['VM.Config.HWType', 'VM.Config.Memory', 'VM.Config.Network', 'VM.Config.Options', 'VM.Console'],
-      ...['VM.GuestAgent.Unrestricted', 'VM.PowerMgmt', 'VM.Snapshot'],
+      ...['VM.GuestAgent.Unrestricted', 'VM.Migrate', 'VM.PowerMgmt', 'VM.Snapshot'],
     ],
     [`/storage/${storage}`]: ['Datastore.AllocateSpace', 'Datastore.Audit'],
     // Without the first nothing that was sent could be taken away again.

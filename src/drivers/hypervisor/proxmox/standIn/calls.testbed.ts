@@ -5,6 +5,7 @@ import {
   destroy,
   discOf,
   end,
+  migrate,
   mustBeFree,
   resize,
   rollBack,
@@ -196,6 +197,17 @@ export const calls: Record<string, (call: Call) => Answer> = {
     if (!vm.running) throw new Error(`VM ${vm.vmid} not running`);
     vm.running.guest.reset(discOf(state, vm));
   }),
+  [`POST ${machine}/migrate`]: (call) => {
+    const { state, given } = call;
+    const vm = vmIn(call);
+    if (!state.nodes.some(({ name }) => name === given.target))
+      throw new Refused(500, `no such cluster node '${given.target}'`);
+    if (given.target === vm.node)
+      throw new Refused(400, 'Parameter verification failed.', { target: 'target is local node.' });
+    if (vm.running && !isYes(given.online))
+      throw new Refused(500, "can't migrate running VM without --online");
+    return task('qmigrate', (each, { state: at }) => migrate(at, each, given.target ?? ''))(call);
+  },
   [`GET ${machine}/snapshot`]: (call) => [
     ...[...vmIn(call).snapshots].map(([name, each]) => ({
       name,

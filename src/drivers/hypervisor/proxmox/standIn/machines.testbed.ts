@@ -177,6 +177,24 @@ export function destroy(state: State, vm: Vm): void {
   state.vms.delete(vm.vmid);
 }
 
+/** Local disks come along, discs do not. A guest that runs goes on in another process. */
+export function migrate(state: State, vm: Vm, target: string): void {
+  mustBeFree(vm);
+  if (!state.nodes.find(({ name }) => name === target)?.isOnline)
+    throw new Error(`target node '${target}' is not online`);
+  for (const line of Object.values(vm.settings)) {
+    const { file = '', media } = parts(line);
+    const isShared = state.storages.some(({ name, isShared }) => isShared && file.startsWith(`${name}:`));
+    if (media === 'cdrom' && file !== 'none' && !isShared)
+      throw new Error(`can't migrate local cdrom drive '${file}'`);
+  }
+  if (vm.running && vm.snapshots.size > 0)
+    throw new Error('online storage migration not possible if non-replicated snapshots exist');
+  vm.node = target;
+  vm.broadcast = null;
+  if (vm.running) vm.running = { ...vm.running, pid: nextPid(), sinceMs: Date.now() };
+}
+
 export function takeSnapshot(state: State, vm: Vm, name: string, description: string): void {
   mustBeFree(vm);
   if (vm.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`);

@@ -163,6 +163,20 @@ export const methods: Record<string, Method> = {
     powerful,
   ),
   [`POST ${machine}/status/reset`]: method(ofMachine, powerful),
+  [`POST ${machine}/migrate`]: method(
+    {
+      ...{
+        ...ofMachine,
+        target: node,
+        online: maybe(yes),
+        force: maybe(yes),
+        'with-local-disks': maybe(yes),
+      },
+      ...{ migration_type: maybe(oneOf('secure', 'insecure')), migration_network: maybe(cidr) },
+      ...{ bwlimit: maybe(whole(0)), targetstorage: maybe(text()), 'with-conntrack-state': maybe(yes) },
+    },
+    onMachine('VM.Migrate'),
+  ),
   [`GET ${machine}/snapshot`]: method(ofMachine, seen),
   [`POST ${machine}/snapshot`]: method(
     { ...ofMachine, snapname: configId, description: maybe(text()), vmstate: maybe(yes) },

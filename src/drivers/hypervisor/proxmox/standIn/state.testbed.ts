@@ -88,7 +88,7 @@ export function emptyState(): State {
       '/pool/innkeeper': [
         ...['Pool.Audit', 'VM.Allocate', 'VM.Audit', 'VM.Console', 'VM.PowerMgmt', 'VM.Snapshot'],
         ...['VM.Config.CDROM', 'VM.Config.CPU', 'VM.Config.Disk', 'VM.Config.HWType', 'VM.Config.Memory'],
-        ...['VM.Config.Network', 'VM.Config.Options', 'VM.GuestAgent.Unrestricted'],
+        ...['VM.Config.Network', 'VM.Config.Options', 'VM.GuestAgent.Unrestricted', 'VM.Migrate'],
       ],
       '/storage/local-lvm': ['Datastore.AllocateSpace', 'Datastore.Audit'],
       '/storage/files': ['Datastore.Allocate', 'Datastore.AllocateTemplate', 'Datastore.Audit'],
