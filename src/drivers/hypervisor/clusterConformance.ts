@@ -75,7 +75,10 @@ export function describeCluster(
       await cluster.on(here).start(spec);
       await cluster.on(here).waitUntilReady(spec, { timeoutMs: bed.readyTimeoutMs });
       await cluster.on(here).powerOff(spec.id);
+      await cluster.on(here).createSnapshot(spec.id, 'kept');
       await cluster.move(spec.id, there, { live: false });
+      const copies = await cluster.on(there).listSnapshots(spec.id);
+      expect(copies.map(({ name: copy }) => copy)).toEqual(['kept']);
       await cluster.on(there).start(spec);
       await cluster.on(there).waitUntilReady(spec, { timeoutMs: bed.readyTimeoutMs });
       expect(await listed()).toEqual([{ id: spec.id, power: 'running', node: there }]);

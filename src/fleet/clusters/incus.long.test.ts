@@ -205,6 +205,45 @@ describe.skipIf(skip !== null)('a cluster of Incus', () => {
     await expect.poll(() => ssh('hostname').catch(String), { timeout: bootMs }).toBe('on.example.com');
   });
 
+  it('goes to another member with its copies when its own is emptied, off for as long as it takes', {
+    timeout: bootMs * 2,
+  }, async () => {
+    const nodeOf = async () => (await staff.get(`/staff/services/${id}`)).body.data.service.node_id;
+    const from = await nodeOf();
+    const evacuated = async (how: object) => {
+      expect((await staff.post(`/staff/nodes/${from}/evacuate`, how)).status).toBe(200);
+      const { machines } = await until(
+        async () => (await staff.get(`/staff/nodes/${from}/evacuation`)).body.data.evacuation,
+        ({ state }) => state === 'done',
+        bootMs,
+      );
+      return machines;
+    };
+    const bootId = await ssh('cat /proc/sys/kernel/random/boot_id');
+    expect(await evacuated({})).toMatchObject([
+      { service_id: id, state: 'stays', reason: expect.stringMatching(/Incus moves no machine that runs/) },
+    ]);
+    expect(await ssh('cat /proc/sys/kernel/random/boot_id')).toBe(bootId);
+
+    expect(await evacuated({ cold: true })).toMatchObject([
+      { service_id: id, state: 'moved', live: false, away_s: expect.any(Number) },
+    ]);
+    expect(await nodeOf()).not.toBe(from);
+    await settledIn('running');
+    await expect.poll(() => ssh('hostname').catch(String), { timeout: bootMs }).toBe('on.example.com');
+    const { snapshots } = (await customer.get(`/dashboard/service/${id}/vps/snapshots`)).body.data;
+    expect(snapshots).toMatchObject([{ name: 'first' }]);
+    const on = await sql<{ member: string }>(
+      { databaseUrl: database.url },
+      'select member from nodes where id = $1',
+      await nodeOf(),
+    );
+    const driver = bed.open();
+    expect(await driver.list()).toMatchObject([{ id: `vps-${id}`, power: 'running', node: on[0]?.member }]);
+    await driver.close();
+    expect((await staff.post(`/staff/nodes/${from}/restore`, {})).status).toBe(200);
+  });
+
   it('is known within forty seconds to have a member that is silent, whose machine is left alone', {
     timeout: 300_000,
   }, async () => {

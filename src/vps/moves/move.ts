@@ -74,7 +74,7 @@ export const moveMachine = saga<MovePayload, MoveState>({
     { name: 'place', attempts: 2, transactional: true, do: place, undo: settle },
     { name: 'live', attempts: 2, do: goLive },
     { name: 'off', attempts: 1, do: off, undo: on },
-    { name: 'cold', attempts: 2, do: goCold },
+    { name: 'cold', do: goCold },
     { name: 'arrive', transactional: true, do: arrive },
     { name: 'on', attempts: 2, do: on },
   ],

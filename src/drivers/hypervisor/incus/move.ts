@@ -38,14 +38,16 @@ export async function moveInstance(
     () => new HypervisorError('disk_failed', `${id} did not come to ${member}`),
     (error: unknown) => error,
   );
-  // It says what happened where the engine does not.
+  // The member that it goes to may be at it still, whatever the other one says of it; then the instance itself tells where it is.
+  await client.settled(id, moveMs);
+  await whenIdle(() => client.change('PATCH', instancePath(id), { description: '' }));
   const now = await mustExist(parts, id);
   await whenIdle(() => plugSeed(parts, id, now.member));
   if (now.member !== member) throw failure;
 }
 
 /** A member that takes an instance is at it for a moment longer than what it said has ended. */
-async function whenIdle(work: () => Promise<void>): Promise<void> {
+async function whenIdle(work: () => Promise<unknown>): Promise<void> {
   const until = Date.now() + idleMs;
   for (;;) {
     const failure = await work().then(
