@@ -2,7 +2,7 @@ import type { TFunction } from 'i18next';
 
 /** What the API says of a field, in its own words, and which text of ours says the same. */
 const known = [
-  [/^is missing$/, 'missing'],
+  [/^is missing$|^must be given for a cluster\b/, 'missing'],
   [/^must not be (?:empty|blank)$|^must be more than blanks$/, 'empty'],
   [/^must have at least (?<bound>\d+) characters$/, 'short'],
   [/^must have at most (?<bound>\d+) characters$/, 'long'],
@@ -28,8 +28,10 @@ const known = [
   [/^names an address that your organization does not have$/, 'notYours'],
   [/^must be a list of 1 to 64 ports\b/, 'ports'],
   [/^must have start and end, integers from 0 to (?<bound>\d+)$/, 'span'],
-  [/^runs backwards\b/, 'backwards'],
+  [/^runs backwards\b|^must not be below the first$/, 'backwards'],
   [/^must have one port\b/, 'onePort'],
+  [/^must look like user@realm!name$/, 'apiToken'],
+  [/^must be a UUID$/, 'uuid'],
   [/^is for TCP and UDP\b/, 'noPorts'],
   [/^is a flag of TCP\b/, 'noFlags'],
   [/^is for rules that permit\b/, 'permitOnly'],
