@@ -70,6 +70,34 @@ it('say what to do when there is nothing, and take a filter back that found noth
   expect(complaints()).toEqual([]);
 });
 
+it('have the columns that somebody chose, also after a reload, and always the first one', async () => {
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/staff/orders');
+  const headings = () => page.getByRole('columnheader').allInnerTexts();
+  await page.getByRole('row').nth(1).waitFor();
+  const all = await headings();
+  await page.getByRole('button', { name: 'Columns' }).click();
+  const choices = await page.getByRole('dialog', { name: 'Columns' }).getByRole('checkbox').all();
+  expect(choices.length).toBeGreaterThan(2);
+  const put = page.getByRole('dialog', { name: 'Columns' }).getByRole('checkbox').last();
+  await put.uncheck();
+  await expect.poll(async () => (await headings()).length).toBe(all.length - 1);
+  await page.keyboard.press('Escape');
+  await page.reload();
+  await page.getByRole('row').nth(1).waitFor();
+  const chosen = await headings();
+  expect([chosen.length, chosen[0]]).toEqual([all.length - 1, all[0]]);
+  await page.goto('/staff/services');
+  await page.getByRole('row').nth(1).waitFor();
+  await page.getByRole('button', { name: 'Columns' }).click();
+  expect(await page.getByRole('checkbox', { checked: false }).count()).toBe(0);
+  await page.goto('/staff/orders');
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('button', { name: 'All columns' }).click();
+  await expect.poll(headings).toEqual(all);
+  expect(complaints()).toEqual([]);
+});
+
 it('break no rule of WCAG 2.2 AA, and need no moving sideways', async () => {
   expect(await lookAt(bed, ['/staff/audit', '/staff/orders', '/staff/figures', '/staff/refunds'])).toEqual(
     [],

@@ -5,6 +5,8 @@ import { Refusal } from './Refusal.tsx';
 import { manyRows, RowsOf } from './RowsOf.tsx';
 
 export interface Column<Item> {
+  /** Where it may be put away: what it is known by in every language. */
+  id?: string;
   name: string;
   /** Numbers stand at the end of their column. */
   isNumber?: boolean;

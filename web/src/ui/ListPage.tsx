@@ -7,6 +7,7 @@ import { moreOf } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
 import { type Column, List } from './List.tsx';
 import { Page } from './Page.tsx';
+import { useChosenColumns } from './staffColumns.tsx';
 import { type FieldName, useWord } from './Value.tsx';
 
 type Words = Readonly<Record<string, string | number | undefined>>;
@@ -84,14 +85,16 @@ interface ListPageProps<Item> extends Omit<StaffListProps<Item>, 'label' | 'quer
   children?: ReactNode;
 }
 
-/** A whole page that is a list: what it is filtered by stands in the address. */
+/** A whole page that is a list: what it is filtered by stands in the address, and which columns it has is chosen in the browser. */
 export function ListPage<Item extends object>({
   title,
   text,
   list,
   filters = [],
+  columns,
   ...rest
 }: ListPageProps<Item>) {
+  const { shown: chosen, choice } = useChosenColumns(columns);
   const { aside, children, ...shown } = rest;
   const given = useSearch({ strict: false }) as Words;
   const navigate = useNavigate();
@@ -107,11 +110,15 @@ export function ListPage<Item extends object>({
   return (
     <Page title={title} aside={aside}>
       {text !== undefined && <Text c="dimmed">{text}</Text>}
-      {filters.length > 0 && <Filters key={shownAll} filters={filters} given={filter} />}
+      <Group justify="space-between" align="end" gap="sm">
+        {filters.length > 0 ? <Filters key={shownAll} filters={filters} given={filter} /> : <span />}
+        {choice}
+      </Group>
       {children}
       <StaffList
         label={title}
         query={list(filter)}
+        columns={chosen}
         onShowAll={Object.keys(filter).length > 0 ? () => void showAll() : undefined}
         {...shown}
       />

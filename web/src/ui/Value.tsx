@@ -129,6 +129,7 @@ export function useColumns<Item extends object>(
   const { t } = useText();
   const show = useShow();
   return names.map((name) => ({
+    id: name,
     name: t(`field.${name}`),
     isNumber: amounts.has(name),
     cell: (item) => cells[name]?.(item) ?? show(item, name),
