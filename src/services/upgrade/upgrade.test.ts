@@ -222,14 +222,15 @@ describe('another product', () => {
       await at('2027-04-30T23:59:59Z');
       await product.periodic('services.applyDueChanges');
       expect((await service()).product.name).toBe('Web hosting');
-      await at('2027-05-01T00:00:00Z');
-      // It may have been called off since the backup that the database was restored from: that waits for staff.
+      // It may have been called off since the backup that the database was restored from: that waits for staff. The restore is there
+      // before the day comes, or the product's own turn would be faster.
       const [restore] = await sql<{ id: number }>(
         product,
         `insert into restores (made_at, restored_at, settled_at) values ($1::timestamptz - interval '1 day', $1, $1)
          returning id::int`,
         product.clock.now(),
       );
+      await at('2027-05-01T00:00:00Z');
       await product.periodic('services.applyDueChanges');
       expect((await service()).product.name).toBe('Web hosting');
       const { message } = await refused(() => upgrade({ product_id: large }), 409, 'conflict');
