@@ -22,6 +22,7 @@ describe('a cluster that cannot be one', () => {
     ['with a path', { endpoints: ['https://192.0.2.1:8443/1.0'] }, 'must be a host and a port, nothing more'],
     ['with a password', { endpoints: ['https://a:b@192.0.2.1'] }, 'must be a host and a port, nothing more'],
     ['at no URL', { endpoints: ['n1'] }, 'must be a URL such as https://192.0.2.1:8443'],
+    ['at two lines', { endpoints: ['https://a\nb:8443'] }, 'must be a URL such as https://192.0.2.1:8443'],
     ['pinned to nonsense', { server_certificate: 'abc' }, 'must be a certificate in PEM, or its SHA-256'],
     ['known by nonsense', { credential: { certificate: 'abc', key: 'abc' } }, 'must be a certificate in PEM'],
   ])('is refused in words: %s', async (_what, more, words) => {

@@ -6,7 +6,8 @@ export function readEndpoints(texts: readonly string[]): string[] {
 }
 
 function readEndpoint(text: string, field: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  // A line break within would be left out, and another host be meant than the one that is read.
+  const url = URL.canParse(text) && !/\s/.test(text) ? new URL(text) : null;
   if (url === null) throw refuse(field, 'must be a URL such as https://192.0.2.1:8443');
   if (url.protocol !== 'https:') throw refuse(field, 'must begin with https://');
   if (url.username || url.password || !['', '/'].includes(url.pathname) || url.search || url.hash)
