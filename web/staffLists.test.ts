@@ -70,6 +70,24 @@ it('say what to do when there is nothing, and take a filter back that found noth
   expect(complaints()).toEqual([]);
 });
 
+it('let go of what was typed when somebody goes on to what is in sight', async () => {
+  const { page, complaints } = await bed.openStaff();
+  await page.goto('/staff/services');
+  const link = page.getByRole('link', { name: 'web1.example.com' });
+  await link.waitFor();
+  // The next page is on its way for longer than a filter waits for more to be typed.
+  await page.route('**/*.js', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await route.continue();
+  });
+  await page.getByLabel('Search', { exact: true }).fill('web1');
+  await link.click();
+  await page.getByRole('heading', { level: 1, name: 'web1.example.com' }).waitFor();
+  const { pathname, search } = new URL(page.url());
+  expect([pathname.replace(/\d+$/, '1'), search]).toEqual(['/staff/services/1', '']);
+  expect(complaints()).toEqual([]);
+});
+
 it('have the columns that somebody chose, also after a reload, and always the first one', async () => {
   const { page, complaints } = await bed.openStaff();
   await page.goto('/staff/orders');

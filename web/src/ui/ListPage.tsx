@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { type UseInfiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { moreOf } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
@@ -130,13 +130,17 @@ function Filters({ filters, given }: { filters: readonly Filter[]; given: Words 
   const { t } = useText();
   const word = useWord();
   const navigate = useNavigate();
+  const router = useRouter();
   const choose = (name: string, value: string) =>
     void navigate({
       to: '.',
       search: (before: Words) => ({ ...before, [name]: value === '' ? undefined : value }),
       replace: true,
     });
-  const type = useDebouncedCallback(choose, 300);
+  // Who has gone on to another page meanwhile, which may still be on its way, is not to be fetched back.
+  const type = useDebouncedCallback((name: string, value: string, at: string) => {
+    if (router.latestLocation.pathname === at) choose(name, value);
+  }, 300);
   return (
     <Group gap="sm" align="end">
       {filters.map(({ name, of, isDay = false, isOrder = false }) =>
@@ -146,7 +150,9 @@ function Filters({ filters, given }: { filters: readonly Filter[]; given: Words 
             label={t(`field.${name}`)}
             type={isDay ? 'date' : 'text'}
             defaultValue={given[name]?.toString() ?? ''}
-            onChange={({ currentTarget: { value } }) => type(name, value.trim())}
+            onChange={({ currentTarget: { value } }) =>
+              type(name, value.trim(), router.latestLocation.pathname)
+            }
             miw={{ base: '100%', xs: 220 }}
           />
         ) : (
