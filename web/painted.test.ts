@@ -27,10 +27,7 @@ beforeAll(async () => {
   );
   owner = { token, userId, organizationId: customer.organization_id };
   // The first one has it begin.
-  await until(
-    async () => (await fetched(cookiesOf(owner))).text,
-    (text) => text.includes('read.example.com'),
-  );
+  await isPainting();
 });
 afterEach(() => bed.closeWindows());
 afterAll(() => bed?.close());
@@ -41,6 +38,26 @@ const cookiesOf = ({ token, organizationId }: { token: string; organizationId: n
 async function fetched(cookie: string, where = '/services', init: RequestInit = {}) {
   const answer = await fetch(`${bed.url}${where}`, { ...init, headers: { ...asPage, cookie } });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+/** Where the host is busy a page comes unpainted, and for some seconds those after it. */
+const isPainting = () =>
+  until(
+    async () => (await fetched(cookiesOf(owner))).text,
+    (text) => text.includes('read.example.com'),
+  );
+
+/** Opens the page as it is painted, which is asked for until it is. */
+async function goToPainted(page: Page): Promise<void> {
+  const isPainted = async () => {
+    await page.goto('/services', { waitUntil: 'commit' });
+    const painted = page.locator('.painted').waitFor({ state: 'attached', timeout: 5_000 });
+    return painted.then(
+      () => true,
+      () => false,
+    );
+  };
+  await until(isPainted, Boolean);
 }
 
 async function openPainted(options: Parameters<Bed['open']>[0] = {}): Promise<Visitor> {
@@ -60,7 +77,7 @@ async function holdScripts(page: Page): Promise<() => void> {
 it('is read without any script, with links that lead on, and nothing in it is more than text', async () => {
   const visitor = await openPainted({ javaScriptEnabled: false });
   const { page } = visitor;
-  await page.goto('/services');
+  await goToPainted(page);
   const row = page.getByRole('row').filter({ hasText: 'read.example.com' });
   await row.getByText('</script><img src=x').waitFor();
   expect(await row.getByRole('link').getAttribute('href')).toBe(`/services/${serviceId}`);
@@ -73,6 +90,7 @@ it('stands where its scripts draw it again, looks the same, and asks for nothing
   const { page } = visitor;
   const release = await holdScripts(page);
   const asked: string[] = [];
+  await isPainting();
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await page.goto('/services', { waitUntil: 'commit' });
   await page.getByRole('link', { name: 'read.example.com' }).waitFor();
@@ -105,7 +123,7 @@ it.each((['light', 'dark'] as const).flatMap((scheme) => [320, 1440].map((width)
     });
     const { page } = visitor;
     await holdScripts(page);
-    await page.goto('/services', { waitUntil: 'commit' });
+    await goToPainted(page);
     await page.getByRole('link', { name: 'read.example.com' }).waitFor();
     expect(await visitor.faults()).toEqual([]);
     const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -118,7 +136,7 @@ it.each((['light', 'dark'] as const).flatMap((scheme) => [320, 1440].map((width)
 it('loses nothing that somebody types before its scripts are there', async () => {
   const { page } = await openPainted();
   const release = await holdScripts(page);
-  await page.goto('/services', { waitUntil: 'commit' });
+  await goToPainted(page);
   await page.getByRole('searchbox').fill('nothing has this name');
   release();
   await page.waitForURL('**/services?search=nothing*');
@@ -138,7 +156,7 @@ it.each([
   const visitor = await openPainted();
   const { page } = visitor;
   const release = await holdScripts(page);
-  await page.goto('/services', { waitUntil: 'commit' });
+  await goToPainted(page);
   await page.getByRole('link', { name: 'read.example.com' }).waitFor();
   // All but the first script, which remembers it, run only once the page is on the screen.
   await page.locator('script[src*="/assets/first"]').waitFor({ state: 'attached' });
@@ -153,7 +171,7 @@ it.each([
 it('shows what happens between its painting and its scripts', async () => {
   const { page } = await openPainted();
   const release = await holdScripts(page);
-  await page.goto('/services', { waitUntil: 'commit' });
+  await goToPainted(page);
   await page.getByRole('link', { name: 'read.example.com' }).waitFor();
   await orderVps(bed.product, bed.product.customer, { domain: 'meanwhile.example.com' });
   release();

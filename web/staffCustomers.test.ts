@@ -32,7 +32,9 @@ afterAll(() => bed?.close());
 it('finds a customer, grants credit, blocks and unblocks', async () => {
   const { page, complaints } = await bed.openStaff();
   await page.goto('/staff/organizations');
-  await page.getByLabel('Search').fill('document.title=1');
+  await page.getByLabel('Search').fill('<img src=x onerror');
+  // Rows move when the others go.
+  await expect.poll(() => page.getByRole('row').count()).toBe(2);
   await page.getByRole('link', { name: hostile }).click();
   await page.getByRole('heading', { level: 1, name: hostile }).waitFor();
   await page.getByRole('button', { name: 'Grant credit' }).click();
