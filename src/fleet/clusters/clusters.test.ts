@@ -137,7 +137,7 @@ describe('a cluster', () => {
   });
 
   it('lets a member that joins before it has its storage keep as much for itself as any other', {
-    timeout: 40_000,
+    timeout: 130_000, // longer than its three waits together, of which the one that lasts is to be named
   }, async () => {
     const { members } = bed.simulated;
     const host = members.get('n1');

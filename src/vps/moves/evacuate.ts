@@ -62,9 +62,8 @@ export async function evacuateNode(ctx: Context, id: number, { cold = false }: {
 }
 
 /**
- * Has a node take machines again. `bring_back`: those that were taken away since they were brought back last come back, as far
- * as it has room for them. `not_found`,
- * `conflict` as for an evacuation.
+ * Has a node take machines again. `bring_back`: those that were taken away since they were brought back last come back, as far as it has
+ * room for them. `not_found`, `conflict` as for an evacuation.
  */
 export async function restoreNode(
   ctx: Context,
