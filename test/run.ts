@@ -15,6 +15,7 @@ import { ensureIncusTree } from './incus/tree.ts';
 import { type Namespace, openNamespace, runMark } from './namespace.ts';
 import { packagesForTests } from './packages.ts';
 import { ensurePatroniTree } from './patroni/tree.ts';
+import { ensureRackTree } from './rack/tree.ts';
 import { failedFilesVariable } from './setup/failedFiles.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -95,7 +96,9 @@ async function prepareMachines(): Promise<Namespace | null> {
     const namespace = await openNamespace();
     await buildImages();
     await unpackIncus();
-    // A test that needs it says why there is none.
+    progress.stage('BMCs and what else stands for a rack');
+    // Tests that need them say why there are none.
+    await ensureRackTree().catch(() => undefined);
     if (long) await ensurePatroniTree().catch(() => undefined);
     return namespace;
   } catch (error) {

@@ -7,9 +7,10 @@ import pg from 'pg';
 import { asServiceUser, databaseUserName, ensureServiceUser } from '../../src/platform/host/serviceUser.ts';
 import { until } from '../product.ts';
 import { signalIfThere } from '../signal.ts';
+import { programIn, surroundings } from '../unpacked.ts';
 import { freePort } from '../valkey.ts';
 import { etcdArguments, haproxyFile, type NodePorts, patroniFile } from './files.ts';
-import { postgresIn, programIn, surroundings } from './tree.ts';
+import { postgresIn } from './tree.ts';
 
 /** One host of the cluster: a PostgreSQL, and the Patroni that looks after it. */
 export interface PatroniNode {
