@@ -1,8 +1,9 @@
 /**
  * The outside world behind contracts, one folder each: `hypervisor/` runs machines, `mail/` carries mails, `mailIn/` brings them in, `dns/`
- * names addresses, `payments/` takes money, `files/` keeps documents, `vat/` knows VAT ids, `edge/` filters packets. This door gathers them
+ * names addresses, `payments/` takes money, `files/` keeps documents, `vat/` knows VAT ids, `edge/` filters packets, `bmc/` switches servers. This door gathers them
  * into the one object that steps get as `run.drivers` and live routes as `req.drivers`; `open.ts` opens it by the configuration and closes it again.
  */
+import type { OpenBmc } from './bmc/index.ts';
 import type { ReverseDns } from './dns/index.ts';
 import type { BgpRouters, Edge } from './edge/index.ts';
 import type { Files } from './files/index.ts';
@@ -32,6 +33,8 @@ declare module '../platform/drivers.ts' {
     edge: (nodeId: number) => Edge;
     /** The routers that the process of a node speaks to by BGP; fails where it speaks to none. */
     routers: (nodeId: number) => BgpRouters;
+    /** Opens the BMC of a server, by how it is reached; whoever opened it closes it. */
+    bmc: OpenBmc;
   }
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { DriverName, Drivers } from '../platform/index.ts';
+import { openBmcs } from './bmc/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
 import {
   type BgpRouters,
@@ -85,6 +86,8 @@ const openers: {
   files: ({ config, given }) =>
     given?.files === undefined ? filesOf(config) : { driver: given.files, close: async () => undefined },
   vat: ({ config, given }) => ({ driver: given?.vat ?? vatOf(config), close: async () => undefined }),
+  // By which engine a BMC is spoken to stands with its server.
+  bmc: ({ given }) => ({ driver: given?.bmc ?? openBmcs(), close: async () => undefined }),
 };
 
 /** Opens every driver that this process has. When one fails, those before it are closed again. */

@@ -1,0 +1,33 @@
+import { type BmcConnection, checkConnection } from './connection.ts';
+import type { Bmc } from './contract.ts';
+import type { BmcControls } from './controls.ts';
+import { BmcError } from './failure.ts';
+import { type ProvenOptions, provenBmc } from './proven.ts';
+import { simulatedControls } from './simulated/controls.ts';
+import type { SimulatedRack } from './simulated/rack.ts';
+
+/** Opens a BMC by how it is reached; nothing is said to it yet. `spec_invalid` for what could not be meant. */
+export type OpenBmc = (connection: BmcConnection) => Bmc;
+
+export interface BmcOptions extends ProvenOptions {
+  /** Where BMCs of the kind `simulated` are; without it there are none. */
+  rack?: SimulatedRack;
+}
+
+/** How BMCs of all kinds are opened. Whoever opened one closes it. */
+export function openBmcs(options: BmcOptions = {}): OpenBmc {
+  return (connection) => {
+    checkConnection(connection);
+    return provenBmc(controlsOf(connection, options), connection, options);
+  };
+}
+
+function controlsOf(connection: BmcConnection, { rack }: BmcOptions): BmcControls {
+  switch (connection.kind) {
+    case 'simulated':
+      if (rack === undefined) throw new BmcError('spec_invalid', 'there is no simulated rack here');
+      return simulatedControls(rack, connection);
+    default:
+      throw new BmcError('not_supported', `there is no engine ${connection.kind}`);
+  }
+}
