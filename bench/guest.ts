@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tarArchive } from '../src/drivers/hypervisor/formats/tar.ts';
+import { tarArchive } from '../src/drivers/debian/index.ts';
 import { imageStore } from '../src/drivers/hypervisor/images/store.ts';
 import { type Acceleration, acceleratorArguments } from '../src/drivers/hypervisor/qemu/acceleration.ts';
 import { connectQmp } from '../src/drivers/hypervisor/qemu/qmp.ts';

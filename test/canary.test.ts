@@ -410,7 +410,7 @@ describe('programs', () => {
   it('are started in a few places, each with an environment that holds no secret', () => {
     const starters = sources.filter(({ text }) => text.includes("from 'node:child_process'"));
     expect(starters.map(({ file }) => file).sort()).toEqual([
-      'drivers/hypervisor/images/lock.ts',
+      'drivers/debian/fileLock.ts',
       'drivers/hypervisor/qemu/process.ts',
       'platform/database/embedded/server.ts',
       'platform/host/lock.ts',

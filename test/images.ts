@@ -13,10 +13,12 @@ export async function ensureTestImages(
   say: (line: string) => void,
 ): Promise<string> {
   const { imageStore } = await import('../src/drivers/hypervisor/images/store.ts');
-  const recipes = path.join(import.meta.dirname, '../src/drivers/hypervisor/images');
   const hash = createHash('sha256');
-  for (const name of (await fs.readdir(recipes)).sort())
-    hash.update(await fs.readFile(path.join(recipes, name)));
+  for (const room of ['debian', 'hypervisor/images']) {
+    const recipes = path.join(import.meta.dirname, '../src/drivers', room);
+    for (const name of (await fs.readdir(recipes)).sort())
+      hash.update(await fs.readFile(path.join(recipes, name)));
+  }
   const uid = process.getuid?.() ?? 0;
   const dir = path.join(os.tmpdir(), `innkeeper-test-images-${uid}-${hash.digest('hex').slice(0, 8)}`);
   await fs.mkdir(dir, { recursive: true, mode: 0o755 });

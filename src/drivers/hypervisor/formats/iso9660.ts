@@ -1,4 +1,4 @@
-import type { FileEntry } from './tar.ts';
+import type { FileEntry } from '../../debian/index.ts';
 
 const sectorBytes = 2048;
 const leastRecordBytes = 34;

@@ -1,16 +1,20 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runAsRoot } from '../../../platform/host/program.ts';
-import type { FileEntry } from '../formats/tar.ts';
+import {
+  downloadPackages,
+  type FileEntry,
+  kernelPackages,
+  unpackPackage,
+  writeUnpackedKernel,
+} from '../../debian/index.ts';
 import { initramfs, initramfsPackages } from './initramfs.ts';
-import { kernelPackage, writeUnpackedKernel } from './kernel.ts';
 import { packDisk } from './pack.ts';
-import { downloadPackages, unpackPackage } from './packages.ts';
 import type { Recipe } from './recipe.ts';
 
 const diskMib = 2048;
 const packages = [
-  ...['systemd-sysv', 'systemd-resolved', 'dbus', 'udev', kernelPackage, 'e2fsprogs'],
+  ...['systemd-sysv', 'systemd-resolved', 'dbus', 'udev', kernelPackages.machines, 'e2fsprogs'],
   ...['openssh-server', 'cloud-init', 'qemu-guest-agent', 'ca-certificates'],
   ...['iproute2', 'iputils-ping', 'procps', 'less', 'nano', 'sudo', 'curl'],
 ];

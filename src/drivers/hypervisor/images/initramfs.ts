@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cpioArchive } from '../formats/cpio.ts';
-import { readModules } from './kernel.ts';
+import { cpioArchive, readModules } from '../../debian/index.ts';
 
 const drivers = ['virtio_pci', 'virtio_blk', 'virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon'];
 /** Other engines than ours plug a seed in as a disc, which alone can be exchanged in a running machine. */

@@ -1,9 +1,8 @@
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFile } from '../../../platform/host/durable.ts';
+import { downloadPackages, unpackPackage, withFileLock } from '../../debian/index.ts';
 import { HypervisorError, type Progress } from '../contract.ts';
-import { withFileLock } from './lock.ts';
-import { downloadPackages, unpackPackage } from './packages.ts';
 
 /**
  * The program that machines start from the network with: iPXE, as a kernel, from Debian's package. Fetched when a

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { syncFolder, syncTree } from '../../../platform/host/durable.ts';
 import { ensurePackages } from '../../../platform/host/packages.ts';
 import { runAsRoot } from '../../../platform/host/program.ts';
+import { withFileLock } from '../../debian/index.ts';
 import { HypervisorError, type ImageSource, type Progress } from '../contract.ts';
 import { hostPackages } from '../host.ts';
 import { checkImageSlug, checkSameImage, contentsOf } from '../imageSource.ts';
 import { debian12Recipe } from './debian-12.ts';
 import { downloadImage } from './download.ts';
-import { withFileLock } from './lock.ts';
 import type { ImageDescription, Recipe } from './recipe.ts';
 import { tinyRecipe } from './tiny.ts';
 

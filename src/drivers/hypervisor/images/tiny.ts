@@ -1,11 +1,17 @@
 import { chmod, copyFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runAsRoot, runProgram } from '../../../platform/host/program.ts';
-import type { FileEntry } from '../formats/tar.ts';
+import {
+  downloadPackages,
+  type FileEntry,
+  fetchKernel,
+  kernelPackages,
+  librariesOf,
+  unpackPackage,
+  writeUnpackedKernel,
+} from '../../debian/index.ts';
 import { initramfs, initramfsPackages } from './initramfs.ts';
-import { fetchKernel, writeUnpackedKernel } from './kernel.ts';
 import { packDisk } from './pack.ts';
-import { downloadPackages, librariesOf, unpackPackage } from './packages.ts';
 import type { Recipe } from './recipe.ts';
 import { bootScript, chpasswdScript, inittab, powerButtonScript } from './tiny-guest.ts';
 
@@ -20,7 +26,7 @@ export const tinyRecipe: Recipe = {
   async build(dir, progress) {
     const work = join(dir, 'work');
     progress('Building the image tiny (1 of 3): downloading packages');
-    const kernel = await fetchKernel(work);
+    const kernel = await fetchKernel(work, kernelPackages.machines);
     const unpacked = await fetchPrograms(work);
     progress('Building the image tiny (2 of 3): packing the kernel');
     await writeUnpackedKernel(kernel.image, join(dir, 'kernel'));

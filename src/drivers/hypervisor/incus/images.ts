@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { tarArchive } from '../../debian/index.ts';
 import { HypervisorError, type ImageSource, type Progress } from '../contract.ts';
 import { formBody } from '../formats/form.ts';
-import { tarArchive } from '../formats/tar.ts';
 import { checkImageSlug, checkSameImage, contentsOf, type Source } from '../imageSource.ts';
 import type { ImageDescription } from '../images/recipe.ts';
 import { imageStore } from '../images/store.ts';

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import { type FileEntry, tarArchive, tarFiles } from '../../debian/index.ts';
 import { type GuestIdentity, HypervisorError, type Nic, type NicAddress } from '../contract.ts';
 import { isoFiles, isoVolume } from '../formats/iso9660.ts';
-import { type FileEntry, tarArchive, tarFiles } from '../formats/tar.ts';
 import type { ImageDescription } from '../images/recipe.ts';
 import { addressBootHook } from './addresses.ts';
 import { nameserverBootHook } from './nameservers.ts';

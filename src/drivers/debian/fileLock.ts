@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
-import { childEnvironment } from '../../../platform/host/program.ts';
+import { childEnvironment } from '../../platform/host/program.ts';
 
 /**
  * Runs `work` while no other process does so under the same file. The lock is the kernel's (`flock`): it goes

@@ -1,18 +1,20 @@
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { syncFile } from '../../../platform/host/durable.ts';
-import { legacyMagic, unpackLegacyLz4 } from '../formats/lz4.ts';
-import type { FileEntry } from '../formats/tar.ts';
+import { legacyMagic, unpackLegacyLz4 } from './lz4.ts';
 import { dependenciesOf, downloadPackages, unpackPackage } from './packages.ts';
+import type { FileEntry } from './tar.ts';
 
-/** Debian's kernel for virtual machines: a meta package that names the current one. */
-export const kernelPackage = 'linux-image-cloud-amd64';
+/** Debian's kernels, each a meta package that names the current one: for virtual machines, and for all that a server may have. */
+export const kernelPackages = { machines: 'linux-image-cloud-amd64', servers: 'linux-image-amd64' };
 
-/** Downloads the kernel package and unpacks it below `dir`. */
-export async function fetchKernel(dir: string): Promise<{ image: string; modulesDir: string }> {
-  const name = (await dependenciesOf(kernelPackage)).find((each) => each.startsWith('linux-image-'));
-  if (name === undefined) throw new Error(`apt knows no ${kernelPackage}; run apt-get update`);
+/** Downloads the kernel that a meta package names, and unpacks it below `dir`. */
+export async function fetchKernel(
+  dir: string,
+  meta: string,
+): Promise<{ version: string; image: string; modulesDir: string }> {
+  const name = (await dependenciesOf(meta)).find((each) => each.startsWith('linux-image-'));
+  if (name === undefined) throw new Error(`apt knows no ${meta}; run apt-get update`);
   const [file = ''] = await downloadPackages([name], join(dir, 'packages'));
   await unpackPackage(file, join(dir, 'kernel'));
   const version = name.slice('linux-image-'.length);
@@ -22,28 +24,9 @@ export async function fetchKernel(dir: string): Promise<{ image: string; modules
       () => true,
       () => false,
     );
-    if (found) return { image: join(dir, 'kernel', 'boot', `vmlinuz-${version}`), modulesDir };
+    if (found) return { version, image: join(dir, 'kernel', 'boot', `vmlinuz-${version}`), modulesDir };
   }
   throw new Error(`${name} holds no modules`);
-}
-
-/** A kernel to try the host's virtualization with, for nodes whose images bring none. Returns its file. */
-export async function probeKernel(dir: string): Promise<string> {
-  const target = join(dir, 'probe-kernel');
-  if (
-    await readFile(target).then(
-      () => true,
-      () => false,
-    )
-  )
-    return target;
-  const work = join(dir, `probe-kernel.${process.pid}`);
-  const { image } = await fetchKernel(work);
-  await writeUnpackedKernel(image, join(work, 'unpacked'));
-  await syncFile(join(work, 'unpacked'));
-  await rename(join(work, 'unpacked'), target);
-  await rm(work, { recursive: true });
-  return target;
 }
 
 /**
@@ -84,7 +67,8 @@ export async function readModules(modulesDir: string, names: readonly string[]):
   return [...ordered.values()];
 }
 
-function moduleName(path: string): string {
+/** A module's name, which files may write with hyphens. */
+export function moduleName(path: string): string {
   return basename(path, '.ko').replaceAll('-', '_');
 }
 

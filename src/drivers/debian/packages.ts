@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runProgram } from '../../../platform/host/program.ts';
+import { runProgram } from '../../platform/host/program.ts';
 
 /** Downloads packages with the host's own apt and signature checks, without installing anything. */
 export async function downloadPackages(names: readonly string[], dir: string): Promise<string[]> {
