@@ -54,6 +54,7 @@ export {
 export { fleetPersonal } from './personal.ts';
 export {
   findPlacement,
+  listPlacedAt,
   type Placement,
   type Resources,
   releaseResources,

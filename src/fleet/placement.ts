@@ -102,6 +102,11 @@ const placementOf = statement<PlacementRow, { serviceId: number }>(
   'select node_id, cpu_cores, memory_mib, disk_gib from placements where service_id = :serviceId',
 );
 
+const placedAt = statement<{ service_id: number }, { nodeId: number }>(
+  'fleet.placedAt',
+  'select service_id from placements where node_id = :nodeId order by service_id',
+);
+
 const giveRoomBack = statement<{ node_id: number }, { serviceId: number }>(
   'fleet.giveRoomBack',
   `with gone as (delete from placements where service_id = :serviceId
@@ -215,6 +220,11 @@ export async function findPlacement(ctx: Context, serviceId: number): Promise<Pl
   const row = await ctx.db.maybe(placementOf, { serviceId });
   if (row === null) return null;
   return { nodeId: row.node_id, cpuCores: row.cpu_cores, memoryMib: row.memory_mib, diskGib: row.disk_gib };
+}
+
+/** The services that have their room on a node, of orders that are not made yet as well. */
+export async function listPlacedAt(ctx: Context, nodeId: number): Promise<number[]> {
+  return (await ctx.db.many(placedAt, { nodeId })).map((row) => row.service_id);
 }
 
 /** Gives the room back; giving back nothing is fine. */

@@ -14,6 +14,7 @@ const seconds: Record<string, number> = {
   'src/drivers/hypervisor/qemu/driver.machine.test.ts': 64,
   'src/vps/manager.machine.test.ts': 60,
   'test/backup.test.ts': 60,
+  'src/vps/moves/hostile.test.ts': 58,
   'src/fleet/clusters/clusters.test.ts': 56,
   'src/tickets/byMail/byMail.test.ts': 52,
   'test/deadWorker.test.ts': 74,

@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import { setNodeState } from '../../fleet/index.ts';
+import { listPlacedAt, setNodeState, takeRoomElsewhere } from '../../fleet/index.ts';
 import {
   type Context,
   fail,
@@ -10,6 +10,8 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { evacuationBegan, evacuationStopped, nodeRestored } from '../events.ts';
+import { findMachine } from '../machine.ts';
+import { lockVps } from '../queries.ts';
 import { goOn } from './next.ts';
 import {
   type EvacuationRow,
@@ -51,7 +53,12 @@ export async function evacuateNode(ctx: Context, id: number, { cold = false }: {
     if (!node.answers)
       throw fail('conflict', { message: `${node.name} does not answer, so its machines cannot move` });
     await setNodeState(tx, id, 'draining');
-    const machines = await tx.db.many(machinesOnNode, { nodeId: id });
+    const placed = await listPlacedAt(tx, id);
+    const made = await tx.db.many(machinesOnNode, { nodeId: id, placed });
+    const madeIds = new Set(made.map((each) => each.service_id));
+    for (const serviceId of placed) if (!madeIds.has(serviceId)) await placeOrderElsewhere(tx, serviceId);
+    // Again: one that begins to be made meanwhile keeps its room, and moves like all others.
+    const machines = await tx.db.many(machinesOnNode, { nodeId: id, placed });
     await record(tx, evacuationBegan, {
       ...{ subject: { type: 'node', id }, organizationId: null },
       data: { name: node.name, cold, machines: machines.length },
@@ -59,6 +66,12 @@ export async function evacuateNode(ctx: Context, id: number, { cold = false }: {
     await begin(tx, id, 'evacuate', cold, machines);
     return readEvacuation(tx, id);
   });
+}
+
+/** What is ordered and not made yet goes at once; where no other node has room, it keeps what it holds. */
+async function placeOrderElsewhere(tx: TxContext, serviceId: number): Promise<void> {
+  await lockVps(tx, serviceId);
+  if ((await findMachine(tx, serviceId)) === null) await takeRoomElsewhere(tx, serviceId, null);
 }
 
 /**

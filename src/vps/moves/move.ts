@@ -103,7 +103,7 @@ function open({ ctx, payload, moveTo }: MoveRun): Promise<{ cold: boolean; from:
     if (vps.action !== null && !vps.action.waits && vps.action.id !== actionId)
       throw locked(vps.action.command);
     requireMovable(vps, move);
-    await openSystemAction(tx, actionOf(payload));
+    await openSystemAction(tx, actionOf(payload, vps.organization_id));
     await tx.db.run(beginMove, { id: actionId, now: tx.clock.now() });
     moveTo(vps.node_id);
     return { cold: move.cold, from: vps.node_id };
@@ -121,8 +121,12 @@ async function place({ ctx, payload }: TxRun<MovePayload, MoveState>): Promise<P
   await lockVps(ctx, serviceId);
   const move = await ctx.db.maybe(openMove, { id: actionId });
   if (move === null) throw never(notWanted, 'Staff stopped it');
-  const target = await takeRoomElsewhere(ctx, serviceId, move.kind === 'restore' ? move.node_id : null);
-  if (target === null) throw fail('insufficient_stock', { message: noRoom });
+  const only = move.kind === 'restore' ? move.node_id : null;
+  const target = await takeRoomElsewhere(ctx, serviceId, only);
+  if (target === null)
+    throw fail('insufficient_stock', {
+      message: only === null ? noRoom : `${move.node} takes no machines now, or has no room for it`,
+    });
   const { nodeId: to, member, clusterId } = target;
   return { to, member, clusterId };
 }
@@ -246,7 +250,9 @@ async function end(tx: TxContext, payload: MovePayload, outcome: Outcome): Promi
   if (failure?.code === 'shutdown_timeout') await rememberButton(tx, serviceId, 'restart');
   if (await isOpenAction(tx, id)) {
     await noteAction(tx, id, noteOf(failure, live, ended?.away_s ?? null));
-    await finishAction(tx, actionOf(payload), failure && { code: 'conflict', message: stays });
+    const vps = await findVps(tx, serviceId);
+    const action = actionOf(payload, vps?.organization_id ?? payload.organizationId);
+    await finishAction(tx, action, failure && { code: 'conflict', message: stays });
   }
   if (ended !== null) await goOn(tx, ended.evacuation_id);
 }
@@ -259,12 +265,13 @@ function noteOf(failure: Failure | null, live: boolean | null, awayS: number | n
   return live === true ? 'It ran on while it went to another host' : null;
 }
 
-function actionOf({ actionId, organizationId, serviceId }: MovePayload) {
+/** Whoever has the machine now: it may have gone to another organization before its turn. */
+function actionOf({ actionId, serviceId }: MovePayload, organizationId: number) {
   return { id: actionId, organizationId, serviceId, command: 'move' };
 }
 
 function never(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code, permanent: true });
+  return Object.assign(new Error(message), { code, permanent: true, unwanted: true });
 }
 
 function stated<T>(value: T | undefined): T {

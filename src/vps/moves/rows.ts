@@ -39,22 +39,28 @@ export const endEvacuation = statement<never, { id: number; state: 'stopped' | '
   'update vps_evacuations set state = :state, ended_at = :now where id = :id',
 );
 
-export const machinesOnNode = statement<{ service_id: number; organization_id: number }, { nodeId: number }>(
+// With what is on its way there, whose room is there already.
+export const machinesOnNode = statement<
+  { service_id: number; organization_id: number },
+  { nodeId: number; placed: number[] }
+>(
   'vps.machinesToEvacuate',
-  'select service_id, organization_id from machines where node_id = :nodeId order by service_id',
+  `select service_id, organization_id from machines where node_id = :nodeId or service_id = any(:placed::bigint[])
+   order by service_id`,
 );
-// Since they were brought back last: what is on another node of its cluster still.
+// Of each the last time that it left the node or came back to it; one that is on its way is going to be away.
 export const machinesTakenAway = statement<
   { service_id: number; organization_id: number },
   { nodeId: number }
 >(
   'vps.machinesTakenAway',
-  `select distinct m.service_id, m.organization_id from vps_moves t join vps_evacuations e on e.id = t.evacuation_id
-   join machines m on m.service_id = t.service_id
+  `select m.service_id, m.organization_id
+   from (select distinct on (t.service_id) t.service_id, t.state, e.kind from vps_moves t
+     join vps_evacuations e on e.id = t.evacuation_id
+     where e.node_id = :nodeId and t.state in ('moving', 'moved') order by t.service_id, e.id desc) latest
+   join machines m on m.service_id = latest.service_id
    join nodes at on at.id = m.node_id join nodes home on home.id = :nodeId and home.cluster_id = at.cluster_id
-   where t.state = 'moved' and m.node_id <> :nodeId and e.node_id = :nodeId and e.kind = 'evacuate' and e.id >
-     coalesce((select max(id) from vps_evacuations where node_id = :nodeId and kind = 'restore'), 0)
-   order by m.service_id`,
+   where latest.kind = 'evacuate' and (m.node_id <> :nodeId or latest.state = 'moving') order by m.service_id`,
 );
 export const insertMoves = statement<
   never,
@@ -72,11 +78,12 @@ export const beginSome = statement<
 >(
   'vps.beginSomeMoves',
   `update vps_moves t set is_begun = true from (
-     select w.id, (select m.node_id from machines m where m.service_id = w.service_id) as node_id from vps_moves w
+     select w.id, m.node_id, coalesce(m.organization_id, w.organization_id) as organization_id
+     from vps_moves w left join machines m on m.service_id = w.service_id
      where w.evacuation_id = :evacuationId and w.state = 'waiting' and not w.is_begun order by w.id
      limit greatest(0, :most::int - (select count(*) from vps_moves o
        where o.evacuation_id = :evacuationId and o.is_begun and o.state in ('waiting', 'moving')))) chosen
-   where t.id = chosen.id returning t.id, t.service_id, t.organization_id, chosen.node_id`,
+   where t.id = chosen.id returning t.id, t.service_id, chosen.organization_id, chosen.node_id`,
 );
 export const openMoves = statement<{ count: number }, { evacuationId: number }>(
   'vps.openMoves',
@@ -89,13 +96,14 @@ export const stayAll = statement<never, { evacuationId: number; reason: string; 
 
 export interface OpenMove {
   node_id: number;
+  node: string;
   kind: EvacuationRow['kind'];
   cold: boolean;
 }
 export const openMove = statement<OpenMove, { id: number }>(
   'vps.openMove',
-  `select e.node_id, e.kind, e.cold from vps_moves t join vps_evacuations e on e.id = t.evacuation_id
-   where t.id = :id and t.state in ('waiting', 'moving') for update of t`,
+  `select e.node_id, n.name as node, e.kind, e.cold from vps_moves t join vps_evacuations e on e.id = t.evacuation_id
+   join nodes n on n.id = e.node_id where t.id = :id and t.state in ('waiting', 'moving') for update of t`,
 );
 export const beginMove = statement<never, { id: number; now: Date }>(
   'vps.beginMove',
@@ -136,7 +144,7 @@ export interface MoveRow {
 }
 export const movesOf = statement<MoveRow, { evacuationId: number }>(
   'vps.movesOf',
-  `select t.service_id, t.organization_id, t.state, t.reason, n.name as node, t.live,
+  `select t.service_id, coalesce(m.organization_id, t.organization_id) as organization_id, t.state, t.reason, n.name as node, t.live,
      extract(epoch from t.back_at - t.away_since)::int as away_s, t.began_at, t.ended_at
    from vps_moves t left join machines m on m.service_id = t.service_id left join nodes n on n.id = m.node_id
    where t.evacuation_id = :evacuationId order by t.service_id`,
