@@ -1,7 +1,14 @@
 import type { Cluster, MachineReport } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { moveRoom } from '../fleet/index.ts';
-import { type Context, causesOf, statement, type TxContext, transaction } from '../platform/index.ts';
+import {
+  type Context,
+  causesOf,
+  sendJobsAlong,
+  statement,
+  type TxContext,
+  transaction,
+} from '../platform/index.ts';
 import { holdsLock } from './actions/lock.ts';
 import { vpsMoved } from './events.ts';
 import { findMachine, machineIdOf, serviceIdOf } from './machine.ts';
@@ -63,17 +70,20 @@ async function follow(
   if (first === undefined) return;
   await transaction(ctx, 'vps.follow', async (tx) => {
     await lockVps(tx, serviceId);
-    // A move of ours writes down by itself where the machine is.
-    if ((await tx.db.maybe(ownMove, { serviceId })) !== null) return;
     // Asked anew: what all were told of may be from before a move that has ended since.
     const { node } = await cluster.on(first.member).inspect(machineIdOf(serviceId));
     const at = nodes.find(({ member }) => member === node);
-    if (at !== undefined) await writeNode(tx, serviceId, at.id, 'others');
+    if (at === undefined) return;
+    if ((await tx.db.maybe(ownMove, { serviceId })) === null)
+      return writeNode(tx, serviceId, at.id, 'others');
+    // A move of ours writes down by itself where the machine is; it must not wait for a member that may never be back.
+    const machine = await findMachine(tx, serviceId);
+    if (machine !== null) await sendJobsAlong(tx, { about: { serviceId }, from: machine.node_id, to: at.id });
   });
 }
 
 /**
- * Writes down that a machine is on another node of its cluster, and has its room go there with it. `by`: whether we moved it or others did, in
+ * Writes down that a machine is on another node of its cluster, and has its room and what waits to be done with it go there with it. `by`: whether we moved it or others did, in
  * the engine. The service is locked.
  */
 export async function writeNode(
@@ -86,6 +96,7 @@ export async function writeNode(
   const { isOverrun } = await moveRoom(tx, serviceId, nodeId);
   if (machine === null || machine.node_id === nodeId) return;
   await tx.db.run(setNode, { serviceId, nodeId });
+  await sendJobsAlong(tx, { about: { serviceId }, from: machine.node_id, to: nodeId });
   const { name, before } = await tx.db.one(nodeNames, { from: machine.node_id, to: nodeId });
   if (isOverrun) tx.log.warn({ node: name, service: serviceId }, 'a node has more than it may promise');
   await record(tx, vpsMoved, {

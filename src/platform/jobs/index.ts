@@ -6,6 +6,7 @@
 export { startAnnouncing } from './announce.ts';
 export { jobConcerns } from './concerns.ts';
 export { type EnqueueOptions, enqueue } from './enqueue.ts';
+export { sendJobsAlong } from './follow.ts';
 export { healing } from './heal.ts';
 export { jobMeasures } from './measures.ts';
 export type { NamedJob } from './named.ts';

@@ -229,6 +229,15 @@ export const moveJob = statement<never, { id: number; nodeId: number; leaves: bo
      worker = case when :leaves then null else worker end where id = :id`,
 );
 
+// State by state, as their indexes have them. One that runs writes down at its next step whatever node it goes to itself.
+export const followJobs = statement<{ name: string }, { about: object; from: number; to: number }>(
+  'jobs.follow',
+  `update jobs set node_id = case when node_id = :from then :to::bigint else node_id end,
+     home_node_id = case when home_node_id = :from then :to::bigint else home_node_id end
+   where (state = 'ready' or state = 'running' or state in ('failed', 'stuck'))
+     and (node_id = :from or home_node_id = :from) and payload @> :about returning name`,
+);
+
 export const stickJob = statement<
   never,
   {

@@ -3,6 +3,7 @@ import { orderVps, runningVps } from '../../../test/orders.ts';
 import { newCustomer, type Person, signedIn } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
+import { HypervisorError } from '../../drivers/hypervisor/index.ts';
 import { type ClusterBed, clusterBed, type NodeSeen } from '../../fleet/clusters/clusters.testbed.ts';
 import { machineIdOf } from '../machine.ts';
 
@@ -31,6 +32,7 @@ const ended = (member: string) =>
     ({ state, moving }) => state !== 'running' && moving === 0,
     60_000,
   );
+const lost = () => new HypervisorError('host_not_ready', 'no answer came', { waits: true });
 
 /** The one member that has a machine. */
 async function memberOf(id: number): Promise<string | undefined> {
@@ -270,6 +272,54 @@ describe('its customer', () => {
     const { vps: seen } = (await customer.get(vps(id, 'overview'))).body.data;
     expect(seen).toMatchObject({ state: 'stopped', locked: false });
     await customer.post(vps(id, 'start'), {});
+    await settled(bed.product);
+  });
+});
+
+describe('a member that falls silent', () => {
+  const silence = async (name: string) => {
+    const member = bed.simulated.members.get(name);
+    if (member) member.answers = false;
+    await bed.nodes((all) => all.some((node) => node.name.endsWith(`/${name}`) && !node.reachable));
+  };
+
+  it('keeps no job of a machine that came up elsewhere, and none that staff retries', {
+    timeout: 90_000,
+  }, async () => {
+    await only('n1', 'n2');
+    const [id] = ids;
+    await silence('n1');
+    const { id: stop } = (await customer.post(vps(id, 'stop'), {})).body.data.action;
+    bed.simulated.moveByHand(machineIdOf(id), 'n2');
+    await until(
+      async () => (await customer.get(vps(id, `history/${stop}`))).body.data.action,
+      ({ status }) => status === 'success',
+      30_000,
+    );
+    await customer.post(vps(id, 'start'), {});
+    await settled(bed.product);
+    expect((await bed.simulated.hypervisor('n2').inspect(machineIdOf(id))).power).toBe('running');
+  });
+
+  it('keeps no move of a machine that the engine had come up elsewhere meanwhile', {
+    timeout: 90_000,
+  }, async () => {
+    await only('n1', 'n2');
+    const [id] = ids;
+    let isLost = false;
+    bed.simulated.moving.before = (machine) => {
+      if (machine !== machineIdOf(id) || isLost) return null;
+      isLost = true;
+      const member = bed.simulated.members.get('n1');
+      if (member) member.answers = false;
+      return lost();
+    };
+    await evacuate('n1');
+    await bed.nodes((all) => all.some((node) => node.name.endsWith('/n1') && !node.reachable));
+    for (const each of ids) bed.simulated.moveByHand(machineIdOf(each), 'n3');
+    const { machines } = await ended('n1');
+    expect(machines.map(({ state }: { state: string }) => state)).toEqual(['moved', 'moved', 'moved']);
+    expect(await nodeOf('n1')).toMatchObject({ machines: 0 });
     await settled(bed.product);
   });
 });
