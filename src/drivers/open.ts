@@ -161,7 +161,8 @@ async function openNode(world: World, so: SoFar): Promise<Opened<'hypervisor'>> 
 function hypervisorAt(id: number, own: OwnNode | null, clusters: Clusters): Hypervisor {
   const found = own !== null && id === own.id ? own.hypervisor : clusters.onNode(id);
   if (found) return found;
-  throw new HypervisorError('host_not_ready', `node ${id} is not run by this process`);
+  // So it is for a moment while its cluster is reached in another way: whoever asks for it waits.
+  throw new HypervisorError('host_not_ready', `node ${id} is not run by this process`, { waits: true });
 }
 
 /** By the setting HYPERVISOR; null where this host only filters. */

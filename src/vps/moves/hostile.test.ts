@@ -323,3 +323,57 @@ describe('a member that falls silent', () => {
     await settled(bed.product);
   });
 });
+
+describe('its cluster', () => {
+  it('is reached in another way while something is done there, and that waits without a try being used up', {
+    timeout: 90_000,
+  }, async () => {
+    const [id] = ids;
+    const { hypervisor } = bed.simulated.members.get('n1') ?? {};
+    if (hypervisor === undefined) throw new Error('n1 is gone');
+    const { shutdown } = hypervisor;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    let isAsked = false;
+    hypervisor.shutdown = async (...given) => {
+      isAsked = true;
+      await gate;
+      await shutdown(...given);
+    };
+    const { id: restart } = (await customer.post(vps(id, 'restart'), {})).body.data.action;
+    await until(
+      async () => isAsked,
+      (asked) => asked,
+    );
+    const [{ id: clusterId }] = (await bed.product.staff.get('/staff/clusters')).body.data.clusters;
+    bed.simulated.findings.problems = ['The token lacks everything'];
+    const changed = await bed.product.staff.patch(`/staff/clusters/${clusterId}`, { bridge: 'br9' });
+    expect(changed.status).toBe(200);
+    await bed.checked(clusterId);
+    await until(
+      async () => bed.simulated.opened.length,
+      (count) => count === 0,
+    );
+    open();
+    const job = async () =>
+      (
+        await sql<{ state: string; attempts: number; code: string | null }>(
+          bed.product,
+          `select j.state, j.attempts, j.error_code as code from jobs j where name = 'vps.restart' and payload @> $1`,
+          JSON.stringify({ actionId: restart }),
+        )
+      )[0];
+    await until(job, (seen) => seen?.code !== null);
+    expect(await job()).toEqual({ state: 'ready', attempts: 0, code: 'host_not_ready' });
+    hypervisor.shutdown = shutdown;
+    bed.simulated.findings.problems = [];
+    await bed.product.staff.post(`/staff/clusters/${clusterId}/check`);
+    await bed.checked(clusterId);
+    await until(
+      async () => (await customer.get(vps(id, `history/${restart}`))).body.data.action,
+      ({ status }) => status === 'success',
+      30_000,
+    );
+  });
+});
