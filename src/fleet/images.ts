@@ -24,6 +24,11 @@ const activeImages = statement<Image>(
   'fleet.images',
   `select ${columns} from images where active order by slug`,
 );
+const rejectedAt = statement<{ slug: string }, { nodeId: number; slug: string }>(
+  'fleet.imageRejectedAt',
+  `select i.slug from cluster_images i join nodes n on n.cluster_id = i.cluster_id
+   where n.id = :nodeId and i.slug = :slug and i.state = 'rejected'`,
+);
 const insertImage = statement<
   { id: number },
   {
@@ -68,6 +73,11 @@ export async function requireImage(ctx: Context, slug: string): Promise<Image> {
   throw fail('not_found', {
     message: `There is no operating-system image called ${slug}; there are ${offered || 'none'}`,
   });
+}
+
+/** Whether the cluster that a node is a member of was found unable to have an image; of a host of our own never. */
+export async function isRejectedAt(ctx: Context, nodeId: number, slug: string): Promise<boolean> {
+  return (await ctx.db.maybe(rejectedAt, { nodeId, slug })) !== null;
 }
 
 /** The image that a machine was ordered with, which staff may have taken off the offer since; null: deleted. */

@@ -32,6 +32,7 @@ export {
   addImage,
   findImage,
   type Image,
+  isRejectedAt,
   listImages,
   reasonAgainst,
   requireImage,

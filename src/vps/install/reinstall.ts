@@ -6,7 +6,7 @@ import {
   keysBytes,
   type MachineSpec,
 } from '../../drivers/hypervisor/index.ts';
-import { reasonAgainst, requireImage, requireOrderedImage } from '../../fleet/index.ts';
+import { isRejectedAt, reasonAgainst, requireImage, requireOrderedImage } from '../../fleet/index.ts';
 import {
   type Context,
   type ErrorDetail,
@@ -73,7 +73,11 @@ export async function reinstallVps(ctx: OrganizationContext, id: number, body: R
   let generated: string | null = null;
   const action = await requestAction(ctx, id, reinstallJob, async (tx, vps, actionId) => {
     const image = await requireImage(tx, body.os);
-    const message = reasonAgainst(image, { memoryMib: vps.memory_mib ?? 0, diskGib: vps.disk_gib ?? 0 });
+    const message =
+      reasonAgainst(image, { memoryMib: vps.memory_mib ?? 0, diskGib: vps.disk_gib ?? 0 }) ??
+      ((await isRejectedAt(tx, vps.node_id, image.slug))
+        ? `${image.name} cannot run on the host of this machine; choose another system`
+        : null);
     if (message !== null)
       throw fail('invalid_configuration', { message, details: [{ field: 'os', message }] });
     const keys = body.ssh_key_ids ? await chooseKeys(tx, id, body.ssh_key_ids) : await keysOnMachine(tx, id);

@@ -376,4 +376,20 @@ describe('its cluster', () => {
       30_000,
     );
   });
+
+  it('cannot have a system that somebody would reinstall to: refused in words, with the machine as it was', async () => {
+    const [id] = ids;
+    const write = (state: string) =>
+      sql(bed.product, `update cluster_images set state = $1 where slug = 'tiny'`, state);
+    await write('rejected');
+    const refused = await customer.post(vps(id, 'reinstall'), { os: 'tiny' });
+    await write('ready');
+    const message = expect.stringMatching(/ cannot run on the host of this machine; choose another system$/);
+    expect([refused.status, refused.body.code, refused.body.details]).toEqual([
+      ...[400, 'invalid_configuration'],
+      [{ field: 'os', message }],
+    ]);
+    const { vps: seen } = (await customer.get(vps(id, 'overview'))).body.data;
+    expect(seen).toMatchObject({ state: 'running', locked: false });
+  });
 });
