@@ -168,6 +168,8 @@ async function writeControl(): Promise<void> {
     'Maintainer: Innkeeper <innkeeper@localhost>',
     `Installed-Size: ${size.split('\t')[0]}`,
     `Depends: ${[...alwaysNeeded, ...machines].join(', ')}`,
+    // For whoever has servers with BMCs.
+    'Suggests: ipmitool',
     'Section: admin',
     'Priority: optional',
     'Description: runs a hosting company',

@@ -2,6 +2,8 @@ import { type BmcConnection, checkConnection } from './connection.ts';
 import type { Bmc } from './contract.ts';
 import type { BmcControls } from './controls.ts';
 import { BmcError } from './failure.ts';
+import { ipmiControls } from './ipmi/controls.ts';
+import type { IpmiProgram } from './ipmi/program.ts';
 import { type ProvenOptions, provenBmc } from './proven.ts';
 import { simulatedControls } from './simulated/controls.ts';
 import type { SimulatedRack } from './simulated/rack.ts';
@@ -12,6 +14,8 @@ export type OpenBmc = (connection: BmcConnection) => Bmc;
 export interface BmcOptions extends ProvenOptions {
   /** Where BMCs of the kind `simulated` are; without it there are none. */
   rack?: SimulatedRack;
+  /** How IPMI is spoken. Default: `ipmitool`, as Debian installs it. */
+  ipmi?: IpmiProgram;
 }
 
 /** How BMCs of all kinds are opened. Whoever opened one closes it. */
@@ -22,8 +26,10 @@ export function openBmcs(options: BmcOptions = {}): OpenBmc {
   };
 }
 
-function controlsOf(connection: BmcConnection, { rack }: BmcOptions): BmcControls {
+function controlsOf(connection: BmcConnection, { rack, ipmi = {} }: BmcOptions): BmcControls {
   switch (connection.kind) {
+    case 'ipmi':
+      return ipmiControls(connection, ipmi);
     case 'simulated':
       if (rack === undefined) throw new BmcError('spec_invalid', 'there is no simulated rack here');
       return simulatedControls(rack, connection);

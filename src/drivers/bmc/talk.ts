@@ -39,20 +39,25 @@ export function talkTo(controls: BmcControls, key: string, uuid: string | null):
 const firstPauseMs = 100;
 const longestPauseMs = 1_000;
 
+/** An answer this old at the deadline still says how it was then. */
+const freshMs = 2_000;
+
 /**
  * Looks again and again until it is so, others asking in between; false at the deadline. A BMC that says nothing for a moment is asked again, and
  * fails with that silence when it lasts.
  */
 export async function becomesSo(deadline: Until, isSo: () => Promise<boolean>): Promise<boolean> {
+  let answeredAtMs = Number.NEGATIVE_INFINITY;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
     const seen = await isSo().catch((error: unknown) => {
       if (error instanceof BmcError && error.waits) return error;
       throw error;
     });
     if (seen === true) return true;
+    if (seen === false) answeredAtMs = performance.now();
     if (leftOf(deadline) <= pauseMs) {
-      if (seen === false) return false;
-      throw seen;
+      if (performance.now() - answeredAtMs < freshMs) return false;
+      throw seen || new BmcError('bmc_silent', 'the BMC did not answer in time');
     }
     await delay(pauseMs);
   }

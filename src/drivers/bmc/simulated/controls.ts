@@ -46,6 +46,7 @@ export function simulatedControls(rack: SimulatedRack, connection: BmcConnection
         bmc.nextBoot = boot;
       }),
     openSerial: (leftMs) => read(leftMs, ({ line }) => line.open()),
+    serialHolder: (leftMs) => read(leftMs, ({ line }) => line.holder()),
     readSensors: (leftMs) => read(leftMs, ({ sensors }) => sensors),
     readEvents: (leftMs) => read(leftMs, ({ events }) => events.slice(-200)),
     listAccounts: (leftMs) =>

@@ -58,6 +58,8 @@ export interface SimulatedLine {
   /** What the server says; nobody hears what was said while nobody had it open. */
   print(text: string): void;
   open(): Duplex;
+  /** Null: nobody has it. */
+  holder(): string | null;
   /** Somebody else opens it, whom we do not know. */
   take(): void;
 }
@@ -117,6 +119,7 @@ function newBmc(nth: number): SimulatedBmc {
 
 function newLine(): SimulatedLine {
   let reader: Duplex | null = null;
+  let openings = 0;
   const end = () => reader?.destroy(new BmcError('serial_taken', 'somebody else has opened the serial line'));
   const line: SimulatedLine = {
     typed: '',
@@ -135,8 +138,10 @@ function newLine(): SimulatedLine {
         if (reader === opened) reader = null;
       });
       reader = opened;
+      openings += 1;
       return opened;
     },
+    holder: () => (reader === null ? null : String(openings)),
     take: end,
   };
   return line;

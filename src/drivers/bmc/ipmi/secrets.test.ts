@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RackBmc, startBmc } from '../../../../test/rack/bmc.ts';
+import { rackTree, withoutRack } from '../../../../test/rack/here.ts';
+import { openBmcs } from '../open.ts';
+
+/** Every argument list there is, read again and again while something is done. */
+async function argumentsDuring(work: () => Promise<unknown>): Promise<Set<string>> {
+  const seen = new Set<string>();
+  let isOver = false;
+  const working = work().finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+      try {
+        seen.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
+      } catch {
+        // It has ended meanwhile.
+      }
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  await working;
+  return seen;
+}
+
+describe.skipIf(withoutRack !== null)('passwords of BMCs', () => {
+  let rack: RackBmc;
+  beforeAll(async () => {
+    rack = await startBmc(rackTree);
+  });
+  afterAll(() => rack?.close());
+
+  it('stand in no argument of a program, whatever is done', async () => {
+    const bmc = openBmcs({ ipmi: rack.ipmi, offForMs: 0 })(rack.connection);
+    const seen = await argumentsDuring(async () => {
+      await bmc.setPassword('3', 'canary-guest-1');
+      await bmc.setPassword('2', 'canary-root-1');
+      expect(await bmc.signsIn('guest', 'canary-tried-1')).toBe(false);
+      await bmc.readPower();
+      const line = await bmc.openSerial();
+      await bmc.readSensors();
+      line.destroy();
+      await bmc.readSecurity();
+    });
+    await bmc.close();
+    const ours = [...seen].filter((line) => line.includes('lanplus'));
+    for (const command of ['user set password 3', 'sol activate', 'sensor list'])
+      expect(
+        ours.some((line) => line.includes(command)),
+        command,
+      ).toBe(true);
+    expect([...seen].filter((line) => /canary-|factory-1/.test(line))).toEqual([]);
+  });
+
+  it('a program that is not there is named, with what to install', async () => {
+    const absent = openBmcs({ ipmi: { program: 'no-such-ipmitool' } })(rack.connection);
+    await expect(absent.readPower()).rejects.toEqual(
+      expect.objectContaining({
+        code: 'program_absent',
+        permanent: true,
+        message: expect.stringContaining('ipmitool'),
+      }),
+    );
+  });
+});
