@@ -2,7 +2,10 @@ import { Duplex } from 'node:stream';
 
 /** Serial lines that take one listener each, shared by all who look at them. */
 export interface SharedLines {
-  /** Joins the line of that name, which `open` opens for the first; its last listener closes it. */
+  /**
+   * Joins the line of that name, which `open` opens for the first; its last listener closes it. Who joins later is first given what was
+   * printed last, some screens of it.
+   */
   attach(name: string, open: () => Promise<Duplex>): Promise<Duplex>;
   /** Ends the line of that name for all who look at it, where it does not end by itself. */
   end(name: string): void;
@@ -10,6 +13,7 @@ export interface SharedLines {
 }
 
 const slowReaderBytes = 2 ** 20;
+const keptBytes = 2 ** 14;
 
 export function sharedLines(): SharedLines {
   const lines = new Map<string, Promise<SharedLine>>();
@@ -61,7 +65,9 @@ interface SharedLine {
 
 function sharedLine(socket: Duplex): SharedLine {
   const readers = new Set<Duplex>();
+  let printed = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {
+    printed = Buffer.concat([printed, chunk].map((each) => each.subarray(-keptBytes))).subarray(-keptBytes);
     for (const reader of readers) {
       if (reader.readableLength > slowReaderBytes) reader.destroy();
       else reader.push(chunk);
@@ -86,6 +92,7 @@ function sharedLine(socket: Duplex): SharedLine {
           done(error);
         },
       });
+      if (printed.length > 0) reader.push(Buffer.from(printed));
       readers.add(reader);
       return reader;
     },
