@@ -42,6 +42,8 @@ export interface Config {
   /** Where a process with `role: 'worker'` answers whoever runs it. */
   workerPort: number;
   workerHost: string;
+  /** Where other processes of this installation reach this one; null: at its host and port. */
+  processUrl: string | null;
   demo: boolean;
   /** Whether the dashboard is served at `/`. */
   dashboard: boolean;
@@ -219,6 +221,12 @@ export const settings: Setting[] = [
     meaning: 'Port on which ROLE=worker answers /livez, /readyz and /metrics.',
   },
   { name: 'WORKER_HOST', fallback: '127.0.0.1', meaning: 'Address for the same.' },
+  {
+    name: 'PROCESS_URL',
+    fallback: '',
+    meaning:
+      'Where other processes with an API reach this one, http://10.0.0.5:8080; default: HOST and PORT, or the host’s name where HOST is every address.',
+  },
   { name: 'DEMO', fallback: 'on', meaning: '`off` leaves an empty database empty.' },
   { name: 'DASHBOARD', fallback: 'on', meaning: '`off` serves the API alone.' },
   { name: 'RATE_LIMITS', fallback: 'on', meaning: '`off` for tests and benches.' },
@@ -568,6 +576,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     role: read(choice, 'ROLE', ['all', 'api', 'worker'] as const),
     workerPort: read(whole, 'WORKER_PORT', 0, 65_535),
     workerHost: read(matching, 'WORKER_HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
+    processUrl: read(url, 'PROCESS_URL', ['http', 'https'], 'http://10.0.0.5:8080'),
     demo: read(onOff, 'DEMO'),
     dashboard: read(onOff, 'DASHBOARD'),
     rateLimits: read(onOff, 'RATE_LIMITS'),

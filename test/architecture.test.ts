@@ -166,7 +166,7 @@ const tablesOf: Record<string, string[]> = {
       'vps_upgrades',
       'vps_unknown_machines',
     ],
-    'console_tickets',
+    ...['console_lines', 'console_tickets'],
     ...['vps_charts', ...chartTableNames],
   ],
   tickets: [
@@ -251,6 +251,7 @@ const withoutOrganization: Record<string, string> = {
   nodes: "the provider's",
   clusters: "the provider's",
   cluster_images: "the provider's",
+  console_lines: "the provider's: which of its processes holds a machine's line",
   vps_evacuations: "the provider's: a node of its own",
   settings: "the provider's",
   ticket_canned_replies: "the provider's",

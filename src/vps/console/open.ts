@@ -14,6 +14,7 @@ import {
 import { requireCapability } from '../capabilities.ts';
 import { consoleOpened } from '../events.ts';
 import { requireVps, stateOf, type VpsRow } from '../queries.ts';
+import { requireJoinable } from './lines/reach.ts';
 
 export type ConsoleKind = 'vnc' | 'serial';
 
@@ -51,6 +52,8 @@ export interface Ticket {
   ip: string | null;
   kind: ConsoleKind;
   node_id: number;
+  /** Null: its node is a host of ours. */
+  cluster_id: number | null;
 }
 
 const useTicket = statement<Ticket, { hash: Buffer; now: Date }>(
@@ -59,7 +62,7 @@ const useTicket = statement<Ticket, { hash: Buffer; now: Date }>(
    where t.hash = :hash and t.used_at is null and t.expires_at > :now and m.service_id = t.service_id
      and s.id = t.service_id and s.status = 'active'
    returning t.organization_id, t.service_id, t.api_key_id, t.session_id, host(t.ip) as ip, t.kind,
-     m.node_id`,
+     m.node_id, (select n.cluster_id from nodes n where n.id = m.node_id) as cluster_id`,
 );
 
 const dropTickets = statement<never, { before: Date }>(
@@ -85,6 +88,9 @@ export async function openConsole(
   { sessionId }: Pick<Principal, 'sessionId'>,
   hypervisorOf: HypervisorOf,
 ) {
+  await requireVps(ctx, id);
+  // Outside of the transaction: it may ask another process.
+  if (kind === 'serial') await requireJoinable(ctx, id);
   return transaction(ctx, 'vps.openConsole', async (tx) => {
     const vps = await requireVps(tx, id);
     requireCapability(vps, kind);

@@ -4,14 +4,17 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { HypervisorOf } from '../../drivers/hypervisor/index.ts';
 import type { Context } from '../../platform/index.ts';
 import { machineIdOf } from '../machine.ts';
+import { ownAddress, ownProcess } from './lines/address.ts';
+import { type ConsoleLines, consoleLines, LineElsewhere } from './lines/lines.ts';
+import { serveLines } from './lines/serve.ts';
 import { mayStayOpen, redeemTicket, type Ticket } from './open.ts';
+import { Refusal, refuse } from './refusal.ts';
+import { hangUpOnSilence } from './silence.ts';
 
 const path = /^\/api\/console\/([A-Za-z0-9_-]{43})$/;
 const checkEveryMs = 2_000;
 /** How long a viewer who is sent away has for the closing handshake; then its socket is cut. */
 const farewellMs = 1_000;
-/** So many in a row, and the viewer counts as gone: one may be stuck behind a screenful on a slow line. */
-const pingsUnanswered = 2;
 const mostPerMachine = 8;
 const largestMessageBytes = 1_048_576;
 /** Above this the guest is not read from until the browser has caught up. */
@@ -24,15 +27,15 @@ const tryAgainLater = 1013;
 
 /**
  * Serves consoles: a WebSocket at `/api/console/<ticket>` carries the bytes of a machine's screen or serial line.
- * It closes when the machine ends, and within five seconds of the moment that whoever opened it may no longer.
- * Returns how to stop.
+ * It closes when the machine ends, and within five seconds of the moment that whoever opened it may no longer. Lines that this
+ * process holds are passed on to other processes of ours at the same port (`lines/`). Returns how to stop.
  */
 export function serveConsoles(
   ctx: Context,
   server: Server,
   hypervisorOf: HypervisorOf,
   pingEveryMs = 20_000,
-): () => void {
+): () => Promise<void> {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: largestMessageBytes,
@@ -40,15 +43,26 @@ export function serveConsoles(
   });
   const origin = new URL(ctx.config.publicUrl).origin;
   const machines = new WeakMap<WebSocket, number>();
+  const process = ownProcess(ctx.config);
+  const lines = consoleLines(ctx, hypervisorOf, () => ({ process, address: ownAddress(ctx.config, server) }));
+  const others = serveLines(ctx, process, lines);
+  const ways = { hypervisorOf, lines };
 
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     // Node took its own listener away, and whoever asks may be gone before we have looked at the ticket.
     socket.on('error', () => undefined);
-    admit(request).then(
-      (ticket) => sockets.handleUpgrade(request, socket, head, (client) => seat(client, ticket)),
-      (refusal: unknown) =>
-        refuse(socket, refusal instanceof Refusal ? refusal : new Refusal(503, 'Service Unavailable')),
+    const admitted = others.isFor(request) ? pass(request, socket, head) : welcome(request, socket, head);
+    admitted.catch((refusal: unknown) =>
+      refuse(socket, refusal instanceof Refusal ? refusal : new Refusal(503, 'Service Unavailable')),
     );
+  };
+
+  const pass = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> =>
+    others.serve(request, socket, head);
+
+  const welcome = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const ticket = await admit(request);
+    sockets.handleUpgrade(request, socket, head, (client) => seat(client, ticket));
   };
 
   const seat = (client: WebSocket, ticket: Ticket): void => {
@@ -60,7 +74,7 @@ export function serveConsoles(
     }
     machines.set(client, ticket.service_id);
     hangUpOnSilence(client, pingEveryMs);
-    void carry(ctx, client, ticket, hypervisorOf);
+    void carry(ctx, client, ticket, ways);
   };
 
   const admit = async (request: IncomingMessage): Promise<Ticket> => {
@@ -75,26 +89,13 @@ export function serveConsoles(
   };
 
   server.on('upgrade', onUpgrade);
-  return () => {
+  return async () => {
     server.off('upgrade', onUpgrade);
     for (const client of sockets.clients) sendAway(client, goingAway, 'the product is stopping');
     sockets.close();
+    others.close();
+    await lines.close();
   };
-}
-
-class Refusal extends Error {
-  readonly status: number;
-  constructor(status: number, text: string) {
-    super(text);
-    this.status = status;
-  }
-}
-
-function refuse(socket: Duplex, refusal: Refusal): void {
-  socket.once('finish', () => socket.destroy()); // nobody else would, if the other side never ends it
-  socket.end(
-    `HTTP/1.1 ${refusal.status} ${refusal.message}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
-  );
 }
 
 /** Closes with a reason, soon also without consent. A paused client could not be heard to give it. */
@@ -104,39 +105,36 @@ function sendAway(client: WebSocket, code: number, reason: string): void {
   setTimeout(() => client.terminate(), farewellMs).unref();
 }
 
-function hangUpOnSilence(client: WebSocket, pingEveryMs: number): void {
-  let unanswered = 0;
-  const heard = () => {
-    unanswered = 0;
-  };
-  const timer = setInterval(() => {
-    if (client.isPaused) heard(); // its answer waits behind what the guest has yet to read
-    if (unanswered === pingsUnanswered) return client.terminate();
-    unanswered += 1;
-    client.ping();
-  }, pingEveryMs);
-  client
-    .on('pong', heard)
-    .on('message', heard)
-    .on('close', () => clearInterval(timer));
+/** How machines are reached. */
+interface Ways {
+  hypervisorOf: HypervisorOf;
+  lines: ConsoleLines;
 }
 
-async function carry(
-  ctx: Context,
-  client: WebSocket,
-  ticket: Ticket,
-  hypervisorOf: HypervisorOf,
-): Promise<void> {
+const heldElsewhere =
+  'another process has this console and cannot be reached from here; try again, or ask your provider';
+
+/** Clusters let one viewer in to a serial line, and any number to a screen; a host of ours shares its lines by itself. */
+function openLine(
+  { service_id: id, node_id: nodeId, cluster_id: clusterId, kind }: Ticket,
+  ways: Ways,
+): Promise<Duplex> {
+  if (clusterId !== null && kind === 'serial') return ways.lines.open(id);
+  return ways.hypervisorOf(nodeId).openConsole(machineIdOf(id), kind);
+}
+
+async function carry(ctx: Context, client: WebSocket, ticket: Ticket, ways: Ways): Promise<void> {
   client.pause(); // what is typed before the line is open waits
   let line: Duplex;
   try {
-    line = await hypervisorOf(ticket.node_id).openConsole(machineIdOf(ticket.service_id), ticket.kind);
+    line = await openLine(ticket, ways);
   } catch (error) {
     ctx.log.warn(
       { service: ticket.service_id, err: error instanceof Error ? error.message : error },
       'no console',
     );
-    sendAway(client, failed, 'the machine has no console right now');
+    const reason = error instanceof LineElsewhere ? heldElsewhere : 'the machine has no console right now';
+    sendAway(client, failed, reason);
     return;
   }
   if (client.readyState !== WebSocket.OPEN) {

@@ -23,10 +23,24 @@ export function serveConsole(state: State, console: Console, socket: WebSocket):
     });
 }
 
+/** Who has come for a machine's line, in order: it takes one, and the others wait for it without a word. */
+const waiting = new WeakMap<State, Map<number, WebSocket[]>>();
+
+function queueAt(state: State, vmid: number): WebSocket[] {
+  const queues = waiting.get(state) ?? new Map<number, WebSocket[]>();
+  waiting.set(state, queues);
+  const queue = queues.get(vmid) ?? [];
+  queues.set(vmid, queue);
+  return queue;
+}
+
 /** As the engine's terminal: user and ticket first, then packets of what is typed. */
 function serveSerial(state: State, { vmid, ticket }: Console, socket: WebSocket): void {
   let isKnown = false;
   const say = (words: string) => socket.send(Buffer.from(words));
+  const queue = queueAt(state, vmid);
+  socket.once('close', () => void queue.splice(queue.indexOf(socket), 1));
+  queue.push(socket);
   socket.on('message', (data) => {
     const typed = String(data);
     if (!isKnown) {
@@ -36,10 +50,16 @@ function serveSerial(state: State, { vmid, ticket }: Console, socket: WebSocket)
     if (typed === '2') return;
     const [, length, keys = ''] = /^0:(\d+):([\s\S]*)$/.exec(typed) ?? [];
     if (Number(length) !== Buffer.byteLength(keys)) return socket.close();
+    if (queue[0] !== socket) return;
     say(keys);
     const { hostname = '' } = state.vms.get(vmid)?.running?.guest ?? {};
     if (keys.includes('\n')) say(`\r\n${hostname} login: `);
   });
+}
+
+/** How many have come for a machine's line and are there still. */
+export function linesTo(state: State, vmid: number): number {
+  return queueAt(state, vmid).length;
 }
 
 /** As QEMU does: RFC 6143, by password. */
