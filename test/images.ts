@@ -13,21 +13,37 @@ export async function ensureTestImages(
   say: (line: string) => void,
 ): Promise<string> {
   const { imageStore } = await import('../src/drivers/hypervisor/images/store.ts');
-  const hash = createHash('sha256');
-  for (const room of ['debian', 'hypervisor/images']) {
-    const recipes = path.join(import.meta.dirname, '../src/drivers', room);
-    for (const name of (await fs.readdir(recipes)).sort())
-      hash.update(await fs.readFile(path.join(recipes, name)));
-  }
-  const uid = process.getuid?.() ?? 0;
-  const dir = path.join(os.tmpdir(), `innkeeper-test-images-${uid}-${hash.digest('hex').slice(0, 8)}`);
-  await fs.mkdir(dir, { recursive: true, mode: 0o755 });
-  const found = await fs.lstat(dir);
-  if (!found.isDirectory() || found.uid !== uid)
-    throw new Error(`${dir} belongs to somebody else; remove it`);
+  const dir = await keptFolder('images', ['debian', 'hypervisor/images']);
   const store = imageStore(dir);
   const { ensureNetboot } = await import('../src/drivers/hypervisor/images/netboot.ts');
   await ensureNetboot(dir, say);
   for (const slug of slugs) await store.ensure({ slug, kind: 'build', recipe: slug }, say);
+  return dir;
+}
+
+/** The same for the system that installs servers, and one that it installs. Returns its folder, for `INNKEEPER_TEST_INSTALLER`. */
+export async function ensureTestInstaller(say: (line: string) => void): Promise<string> {
+  const { ensureInstaller, ensureTree } = await import('../src/drivers/installer/index.ts');
+  const rooms = ['image', 'scripts', 'trees'].map((part) => `installer/${part}`);
+  const dir = await keptFolder('installer', ['debian', ...rooms]);
+  await ensureInstaller(dir, say);
+  await ensureTree(dir, 'tiny', say);
+  return dir;
+}
+
+/** A folder of ours whose name changes with the files of these rooms of drivers. */
+async function keptFolder(name: string, rooms: readonly string[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const room of rooms) {
+    const folder = path.join(import.meta.dirname, '../src/drivers', room);
+    for (const file of (await fs.readdir(folder)).sort())
+      hash.update(await fs.readFile(path.join(folder, file)));
+  }
+  const uid = process.getuid?.() ?? 0;
+  const dir = path.join(os.tmpdir(), `innkeeper-test-${name}-${uid}-${hash.digest('hex').slice(0, 8)}`);
+  await fs.mkdir(dir, { recursive: true, mode: 0o755 });
+  const found = await fs.lstat(dir);
+  if (!found.isDirectory() || found.uid !== uid)
+    throw new Error(`${dir} belongs to somebody else; remove it`);
   return dir;
 }

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { ensurePackages } from '../src/platform/host/packages.ts';
 import { ProgramError, runProgram } from '../src/platform/host/program.ts';
 import { openProgress } from '../src/platform/host/terminal.ts';
-import { ensureTestImages } from './images.ts';
+import { ensureTestImages, ensureTestInstaller } from './images.ts';
 import { ensureIncusTree } from './incus/tree.ts';
 import { type Namespace, openNamespace, runMark } from './namespace.ts';
 import { packagesForTests } from './packages.ts';
@@ -115,6 +115,7 @@ async function buildImages(): Promise<void> {
   progress.stage('images for test machines');
   try {
     env.INNKEEPER_TEST_IMAGES = await ensureTestImages(long ? ['tiny', 'debian-12'] : ['tiny'], progress.say);
+    env.INNKEEPER_TEST_INSTALLER = await ensureTestInstaller(progress.say);
   } catch (error) {
     progress.fail();
     console.error(`No image for test machines: ${error instanceof Error ? error.message : String(error)}`);

@@ -5,6 +5,7 @@
  */
 export { cpioArchive } from './cpio.ts';
 export { withFileLock } from './fileLock.ts';
+export { kept } from './kept.ts';
 export { fetchKernel, kernelPackages, moduleName, readModules, writeUnpackedKernel } from './kernel.ts';
 export { dependenciesOf, downloadPackages, librariesOf, unpackPackage } from './packages.ts';
 export { type FileEntry, tarArchive, tarFiles } from './tar.ts';

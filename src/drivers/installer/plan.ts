@@ -1,0 +1,109 @@
+import ipaddr from 'ipaddr.js';
+import { checkIdentity, HypervisorError } from '../hypervisor/index.ts';
+import { InstallerError } from './failure.ts';
+
+/** What the installer is to do, in the form in which it reads it. Disks are named by their serial numbers. */
+export type Plan =
+  /** Nothing is decided yet; it asks again. */
+  | { task: 'wait' }
+  /** Nothing is to be done; it starts the server again. */
+  | { task: 'restart' }
+  | { task: 'wipe'; wipe: string[] }
+  | InstallPlan
+  | RescuePlan;
+
+/** A system onto disks that are wiped first, those of the layout among them. */
+export interface InstallPlan {
+  task: 'install';
+  wipe: string[];
+  layout: { kind: 'single' | 'raid1'; serials: string[] };
+  /** The tree that the same server is given with it: SHA-256 of its packed bytes, in hexadecimal. */
+  image: { sha256: string };
+  identity: Identity;
+}
+
+/** This system in memory, with the customer's keys; disks stay as they are. */
+export interface RescuePlan {
+  task: 'rescue';
+  hostname: string;
+  keys: string[];
+  /** crypt(5); null: keys alone open it. */
+  passwordHash: string | null;
+}
+
+/** Who the server is to be. */
+export interface Identity {
+  hostname: string;
+  /** OpenSSH public keys, one line each. */
+  keys: string[];
+  /** crypt(5); null leaves signing in by password off. */
+  passwordHash: string | null;
+  /** Of the port that has the addresses. */
+  mac: string;
+  addresses: { family: 4 | 6; address: string; prefix: number; gateway: string }[];
+  nameservers: string[];
+}
+
+const mostDisks = 64;
+
+/**
+ * Refuses a plan with a value that has no meaning (`plan_invalid`), before a server gets it. What customers may ask for is
+ * checked where they ask; this is the last line.
+ */
+export function checkPlan(plan: Plan): void {
+  if (plan.task === 'wipe') checkSerials(plan.wipe);
+  if (plan.task === 'install') checkInstall(plan);
+  if (plan.task === 'rescue') checkPerson({ ...plan, nameservers: [] });
+}
+
+function checkInstall({ wipe, layout, image, identity }: InstallPlan): void {
+  checkSerials(wipe);
+  checkSerials(layout.serials);
+  if ((layout.serials.length === 1) !== (layout.kind === 'single'))
+    refuse('one disk makes the layout `single`, several make `raid1`');
+  // Whatever stood there before would show through where the new system has not written yet.
+  for (const serial of layout.serials)
+    if (!wipe.includes(serial)) refuse(`the disk ${serial} is written to and not wiped`);
+  if (!/^[0-9a-f]{64}$/.test(image.sha256)) refuse('the checksum is no SHA-256');
+  checkPerson(identity);
+  if (!/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/.test(identity.mac)) refuse(`not a MAC address: ${identity.mac}`);
+  if (identity.addresses.length === 0) refuse('a server without an address');
+  identity.addresses.forEach(checkAddress);
+}
+
+function checkSerials(serials: readonly string[]): void {
+  if (serials.length < 1 || serials.length > mostDisks) refuse(`not from 1 to ${mostDisks} disks`);
+  if (new Set(serials).size !== serials.length) refuse('a disk is named twice');
+  for (const serial of serials)
+    if (!isSerial(serial)) refuse(`not a serial number of a disk: ${JSON.stringify(serial)}`);
+}
+
+/** Serial numbers as drives have them: printable ASCII, at most 64 characters, no spaces around them. */
+export function isSerial(text: string): boolean {
+  return /^[!-~]([ -~]{0,62}[!-~])?$/.test(text);
+}
+
+function checkAddress({ family, address, prefix, gateway }: Identity['addresses'][number]): void {
+  const ofFamily = (text: string) =>
+    family === 4
+      ? ipaddr.IPv4.isValidFourPartDecimal(text)
+      : ipaddr.IPv6.isValid(text) && !text.includes('%');
+  if (!ofFamily(address)) refuse(`not an address: ${address}`);
+  if (!ofFamily(gateway)) refuse(`not a gateway: ${gateway}`);
+  if (!Number.isInteger(prefix) || prefix < 1 || prefix > (family === 4 ? 32 : 128))
+    refuse(`not the length of a prefix: ${prefix}`);
+}
+
+/** The same rules as for machines. */
+function checkPerson(of: Pick<Identity, 'hostname' | 'keys' | 'passwordHash' | 'nameservers'>): void {
+  try {
+    checkIdentity({ ...of, authorizedKeys: of.keys, userData: null });
+  } catch (cause) {
+    if (cause instanceof HypervisorError) throw new InstallerError('plan_invalid', cause.message, { cause });
+    throw cause;
+  }
+}
+
+function refuse(message: string): never {
+  throw new InstallerError('plan_invalid', message);
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# What the installer does: says who it is, what the server has, and then what the plan tells it.
+. /usr/lib/innkeeper/common
+
+# Our own secret, over TLS, takes the place of the boot script's token, which went over the network in the clear.
+secret=$(head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n')
+printf 'insecure\npinnedpubkey = "%s"\nheader = "authorization: Bearer %s"\n' "$(said key)" "$(said token)" > /run/innkeeper/calls
+nonce=$(jq -nc --arg secret "$secret" '{secret: $secret}' | call claim -H 'content-type: application/json' --data-binary @- | jq -r .nonce)
+[ -n "$nonce" ] || { say 'nobody knows this start'; exit 1; }
+printf 'insecure\npinnedpubkey = "%s"\nheader = "authorization: Bearer %s"\n' "$(said key)" "$secret" > /run/innkeeper/calls
+line=$(said serial)
+# That this is the machine behind its BMC: what goes out over its serial line nobody on the network can know.
+prove() { printf '\r\nINNKEEPER-PROOF %s\r\n' "$nonce" > "/dev/${line:-ttyS0}"; }
+prove
+
+say inventory
+inventory > /run/innkeeper/inventory
+jq '{disks: [.disks[] | {name, serial: .smart.serial_number}]}' /run/innkeeper/inventory > /run/innkeeper/disks
+call report -H 'content-type: application/json' --data-binary @/run/innkeeper/inventory > /dev/null || failed 'the inventory was refused'
+
+while :; do
+  call plan > /run/innkeeper/plan || exit 1
+  [ "$(plan .task)" != wait ] && break
+  prove
+  sleep 2
+done
+
+say "task: $(plan .task)"
+case $(plan .task) in
+  wipe) wipe_all ;;
+  install) wipe_all && install_tree ;;
+  rescue) exec rescue ;;
+  restart) ;;
+  *) failed "the task $(plan .task) is not known here" ;;
+esac || exit 1
+report done '{kind: $kind}'

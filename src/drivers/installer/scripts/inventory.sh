@@ -1,0 +1,25 @@
+#!/bin/sh
+# What the server has, in the words of the programs that looked; one JSON document, without the serial numbers of nothing.
+cd /run/innkeeper || exit 1
+lsblk -Jbdo NAME,TYPE,SIZE,ROTA,TRAN,LOG-SEC,RO > lsblk
+: > disks.jsonl
+for name in $(jq -r '.blockdevices[] | select(.type == "disk" and .size > 0) | .name' lsblk); do
+  smartctl -j -i -H -A "/dev/$name" > smart 2>/dev/null
+  jq -e . smart > /dev/null 2>&1 || echo '{}' > smart
+  nvme=null
+  case $name in nvme*) nvme=$(nvme id-ctrl -o json "/dev/${name%n*}" 2>/dev/null | jq -c '{sanicap, oacs, fna}') ;; esac
+  jq -c --arg name "$name" --slurpfile smart smart --argjson nvme "${nvme:-null}" \
+    '.blockdevices[] | select(.name == $name) | . + {smart: $smart[0], nvme: $nvme}' lsblk >> disks.jsonl
+done
+lscpu -J > lscpu
+ip -j link > links
+dmidecode -q -t memory > memory 2>/dev/null
+ipmitool -I open mc info > bmc 2>/dev/null && ipmitool -I open lan print 1 >> bmc 2>/dev/null
+jq -nc --slurpfile disks disks.jsonl --slurpfile lscpu lscpu --slurpfile links links \
+  --rawfile memory memory --rawfile bmc bmc \
+  --arg uuid "$(cat /sys/class/dmi/id/product_uuid)" --arg vendor "$(cat /sys/class/dmi/id/sys_vendor)" \
+  --arg product "$(cat /sys/class/dmi/id/product_name)" --arg serial "$(cat /sys/class/dmi/id/product_serial)" \
+  --arg firmware "$(cat /sys/class/dmi/id/bios_version)" --arg kib "$(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo)" \
+  --arg boot "$([ -d /sys/firmware/efi ] && echo uefi || echo bios)" \
+  '{kind: "inventory", system: {uuid: $uuid, vendor: $vendor, product: $product, serial: $serial, firmware: $firmware, boot: $boot},
+    memory_kib: ($kib | tonumber), memory: $memory, lscpu: $lscpu[0].lscpu, links: $links[0], disks: $disks, bmc: $bmc}'
