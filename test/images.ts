@@ -21,13 +21,15 @@ export async function ensureTestImages(
   return dir;
 }
 
-/** The same for the system that installs servers, and one that it installs. Returns its folder, for `INNKEEPER_TEST_INSTALLER`. */
+/** The same for the system that installs servers, one that it installs, and what servers start from the network. Returns its folder, for `INNKEEPER_TEST_INSTALLER`. */
 export async function ensureTestInstaller(say: (line: string) => void): Promise<string> {
   const { ensureInstaller, ensureTree } = await import('../src/drivers/installer/index.ts');
   const rooms = ['image', 'scripts', 'trees'].map((part) => `installer/${part}`);
   const dir = await keptFolder('installer', ['debian', ...rooms]);
   await ensureInstaller(dir, say);
   await ensureTree(dir, 'tiny', say);
+  const { ensureBootPrograms } = await import('../src/drivers/netboot/index.ts');
+  await ensureBootPrograms(dir);
   return dir;
 }
 

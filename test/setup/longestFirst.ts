@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const seconds: Record<string, number> = {
   'test/consoles.test.ts': 73,
   'src/drivers/edge/nftables.machine.test.ts': 113,
+  'src/drivers/netboot/install.machine.test.ts': 150,
   'test/restored.test.ts': 98,
   'test/restoredPayments.test.ts': 85,
   'src/drivers/hypervisor/qemu/management.machine.test.ts': 84,

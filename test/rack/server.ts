@@ -1,0 +1,127 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type RunningProgram, runProgram, startProgram } from '../../src/platform/host/program.ts';
+import { programIn, surroundings } from '../unpacked.ts';
+
+/** A server of the rack, as it is built. */
+export interface ServerParts {
+  disks: Disk[];
+  memoryMib?: number;
+  /** QEMU's arguments for its network: cards and what they hang on. */
+  network: string[];
+  firmware?: { kind: 'bios' } | { kind: 'uefi'; code: string; variables: string };
+}
+
+export interface Disk {
+  serial: string;
+  kind: 'nvme' | 'sata';
+  mib: number;
+  /** Its writes fail, as those of a worn-out drive do. */
+  refusesWrites?: boolean;
+}
+
+/** What stands in for a server: its power, its serial line, its disks. */
+export interface Server {
+  /** Presses the switch. `direct` starts a kernel without any firmware's choice. */
+  on(direct?: { kernel: string; initrd: string; commandLine: string }): void;
+  /** Takes the power, at once. */
+  off(): Promise<void>;
+  /** Everything that its serial line has said. */
+  said(): string;
+  onSaid(listener: (chunk: string) => void): void;
+  type(text: string): void;
+  /** Pulls a disk, or puts it back; while the power is off. */
+  pull(serial: string, pulled: boolean): void;
+  /** The bytes of a disk, as a file to look into; while the power is off. */
+  rawDisk(serial: string): Promise<string>;
+  /** Writes a pattern onto a disk, as what somebody left there. `at` and `bytes` are as qemu-io takes them. */
+  leaveBehind(serial: string, pattern: number, at: string, bytes: string): Promise<void>;
+}
+
+/** Builds a server with empty disks, whose files are kept in `dir`; `tree` has the programs that this host lacks. */
+export async function buildServer(dir: string, tree: string, parts: ServerParts): Promise<Server> {
+  await mkdir(dir, { recursive: true });
+  const env = surroundings(tree);
+  const fileOf = (serial: string) => join(dir, `${serial}.qcow2`);
+  const image = (args: string[]) => runProgram([programIn(tree, 'qemu-img'), ...args], { env });
+  for (const { serial, mib } of parts.disks)
+    await image(['create', '-q', '-f', 'qcow2', fileOf(serial), `${mib}M`]);
+
+  const pulled = new Set<string>();
+  const listeners: ((chunk: string) => void)[] = [];
+  let heard = '';
+  let running: RunningProgram | null = null;
+  return {
+    on(direct) {
+      if (running) throw new Error('it is on');
+      const disks = parts.disks.filter((disk) => !pulled.has(disk.serial));
+      const boot = direct
+        ? ['-kernel', direct.kernel, '-initrd', direct.initrd, '-append', direct.commandLine]
+        : [];
+      const argv = [
+        programIn(tree, 'qemu-system-x86_64'),
+        ...chassis(parts),
+        ...diskArguments(disks, fileOf),
+      ];
+      running = startProgram([...argv, ...parts.network, ...boot], { env });
+      running.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        heard += chunk;
+        for (const listener of listeners) listener(chunk);
+      });
+      running.ended.catch((error: Error) => {
+        // Taking its power ends it so as well.
+        if (!error.message.includes('ended with null')) heard += `\n${error.message}\n`;
+      });
+    },
+    async off() {
+      running?.kill();
+      await running?.ended.catch(() => undefined);
+      running = null;
+    },
+    said: () => heard,
+    onSaid: (listener) => void listeners.push(listener),
+    type: (text) => void running?.stdin.write(text),
+    pull: (serial, isPulled) => void (isPulled ? pulled.add(serial) : pulled.delete(serial)),
+    async rawDisk(serial) {
+      const raw = join(dir, `${serial}.raw`);
+      await image(['convert', '-f', 'qcow2', '-O', 'raw', fileOf(serial), raw]);
+      return raw;
+    },
+    async leaveBehind(serial, pattern, at, bytes) {
+      const command = `write -P ${pattern} ${at} ${bytes}`;
+      await runProgram([programIn(tree, 'qemu-io'), '-c', command, fileOf(serial)], { env });
+    },
+  };
+}
+
+function chassis({ memoryMib = 768, firmware = { kind: 'bios' } }: ServerParts): string[] {
+  const uefi =
+    firmware.kind === 'uefi'
+      ? [
+          ...['-drive', `if=pflash,format=raw,readonly=on,file=${firmware.code}`],
+          ...['-drive', `if=pflash,format=raw,file=${firmware.variables}`],
+        ]
+      : [];
+  return [
+    ...['-M', 'q35', '-nodefaults', '-display', 'none', '-vga', 'none', '-serial', 'stdio'],
+    ...['-accel', 'tcg,thread=multi,tb-size=256', '-cpu', 'max,la57=off', '-smp', '2', '-m', `${memoryMib}`],
+    ...['-uuid', 'a1234567-89ab-cdef-a123-456789abcdef'],
+    ...['-smbios', 'type=1,manufacturer=Example,product=R1,serial=R1-0001', '-boot', 'reboot-timeout=1000'],
+    ...uefi,
+  ];
+}
+
+function diskArguments(disks: Disk[], fileOf: (serial: string) => string): string[] {
+  return disks.flatMap(({ serial, kind, refusesWrites }, index) => {
+    const id = `d${index}`;
+    const file = `driver=qcow2,node-name=${id},discard=unmap,file.driver=file,file.filename=${fileOf(serial)}`;
+    const broken = `driver=blkdebug,node-name=${id},image.driver=qcow2,image.file.driver=file`;
+    const failing = `inject-error.0.event=none,inject-error.0.iotype=write,inject-error.0.errno=5`;
+    const device =
+      kind === 'nvme'
+        ? `nvme,drive=${id},serial=${serial},bootindex=${index + 2}`
+        : `ide-hd,drive=${id},serial=${serial},bus=ide.${index},bootindex=${index + 2}`;
+    const block = refusesWrites ? `${broken},image.file.filename=${fileOf(serial)},${failing}` : file;
+    return ['-blockdev', block, '-device', device];
+  });
+}
