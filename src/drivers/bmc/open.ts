@@ -5,6 +5,7 @@ import { BmcError } from './failure.ts';
 import { ipmiControls } from './ipmi/controls.ts';
 import type { IpmiProgram } from './ipmi/program.ts';
 import { type ProvenOptions, provenBmc } from './proven.ts';
+import { redfishControls } from './redfish/controls.ts';
 import { simulatedControls } from './simulated/controls.ts';
 import type { SimulatedRack } from './simulated/rack.ts';
 
@@ -33,7 +34,7 @@ function controlsOf(connection: BmcConnection, { rack, ipmi = {} }: BmcOptions):
     case 'simulated':
       if (rack === undefined) throw new BmcError('spec_invalid', 'there is no simulated rack here');
       return simulatedControls(rack, connection);
-    default:
-      throw new BmcError('not_supported', `there is no engine ${connection.kind}`);
+    case 'redfish':
+      return redfishControls(connection, ipmi);
   }
 }

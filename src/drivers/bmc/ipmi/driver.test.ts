@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
-import { type RackBmc, startBmc } from '../../../../test/rack/bmc.ts';
+import { startBmc } from '../../../../test/rack/bmc.ts';
+import { leaveSerialOpen } from '../../../../test/rack/bmcSerial.ts';
 import { rackTree, withoutRack } from '../../../../test/rack/here.ts';
 import { type BmcUnderTest, describeBmc } from '../conformance.ts';
 import { openBmcs } from '../open.ts';
@@ -17,7 +16,7 @@ async function underTest(): Promise<BmcUnderTest> {
     beSilent: async (is) => rack.beSilent(is),
     print: (text) => rack.say(text),
     typed: () => rack.typed(),
-    takeSerial: () => leaveOpen(rack),
+    takeSerial: () => leaveSerialOpen(rack),
     // A reading of its sensor that went too high.
     note: async () =>
       void (await rack.tool('raw', ...'0x0a 0x44 0 0 2 0 0 0 0 0x20 0 4 1 1 1 0x57 0x90 0x70'.split(' '))),
@@ -28,36 +27,3 @@ async function underTest(): Promise<BmcUnderTest> {
 }
 
 describeBmc('IPMI', underTest, withoutRack);
-
-/** Somebody else opens the line, and dies with it open. */
-async function leaveOpen({
-  tool,
-  ipmi,
-  connection: { address, port, user, password },
-}: RackBmc): Promise<void> {
-  await tool('sol', 'deactivate').catch(() => undefined);
-  const argv = [
-    '-I',
-    'lanplus',
-    '-C',
-    '3',
-    '-H',
-    address,
-    '-p',
-    String(port),
-    '-U',
-    user,
-    '-E',
-    'sol',
-    'activate',
-  ];
-  const other = spawn('stdbuf', ['-o0', ipmi.program, ...argv], {
-    env: { ...ipmi.env, IPMI_PASSWORD: password },
-    stdio: 'pipe',
-  });
-  for (let said = ''; !said.includes('operational'); ) {
-    await delay(20);
-    said += other.stdout.read() ?? '';
-  }
-  other.kill('SIGKILL');
-}

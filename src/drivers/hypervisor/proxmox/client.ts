@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
+import { pinnedAgent } from '../../pinned.ts';
 import { type Body, type Call, connectionThrough, type RawAnswer } from '../incus/connection.ts';
 import { unreachable } from '../incus/failure.ts';
 import { asList, asRecord, asText, notProxmox, short } from './answers.ts';
 import { ProxmoxRefusal } from './failure.ts';
 import type { ProxmoxOptions } from './options.ts';
-import { pinnedAgent } from './pinned.ts';
 
 /** Parameters of a call: yes and no are 1 and 0 there, a list is its name several times. */
 export type Parameters = Record<string, string | number | boolean | readonly string[]>;
