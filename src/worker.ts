@@ -47,7 +47,9 @@ import {
   imagePreparation,
   nodesCheck,
   readLow,
+  sealedBmcs,
   sealedClusters,
+  sealedSwitches,
 } from './fleet/index.ts';
 import {
   isInvited,
@@ -240,4 +242,6 @@ export const allSealed: SealedSource[] = [
   sealedFactors,
   sealedWebhooks,
   sealedClusters,
+  sealedBmcs,
+  sealedSwitches,
 ];

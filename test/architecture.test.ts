@@ -86,6 +86,7 @@ const tablesOf: Record<string, string[]> = {
   fleet: [
     ...['nodes', 'placements', 'address_pools', 'addresses', 'images', 'fleet_days'],
     ...['clusters', 'cluster_images'],
+    ...['racks', 'servers', 'server_ports', 'server_disks', 'server_bmcs', 'switches', 'switch_ports'],
   ],
   catalog: [
     'product_groups',
@@ -252,6 +253,13 @@ const withoutOrganization: Record<string, string> = {
   clusters: "the provider's",
   cluster_images: "the provider's",
   console_lines: "the provider's: which of its processes holds a machine's line",
+  racks: "the provider's",
+  servers: "the provider's",
+  server_ports: "the provider's",
+  server_disks: "the provider's",
+  server_bmcs: "the provider's",
+  switches: "the provider's",
+  switch_ports: "the provider's",
   vps_evacuations: "the provider's: a node of its own",
   settings: "the provider's",
   ticket_canned_replies: "the provider's",

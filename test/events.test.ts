@@ -100,6 +100,7 @@ const texts = {
   providers: [
     ...['recipient', 'title', 'address', 'dns_name', 'network', 'location', 'primary_ip', 'slug', 'trouble'],
     ...['engine', 'endpoints', 'fingerprints', 'project', 'version', 'problems'],
+    ...['serial', 'macs', 'removed', 'installed', 'problem', 'port', 'server', 'mac'],
     ...['section', 'code', 'department', 'task', 'source', 'concerns', 'options', 'gateway', 'account'],
   ],
   /** Words and numbers that the product chooses from or counts. */

@@ -85,6 +85,24 @@ async function newCluster(): Promise<number> {
   return Number(row?.id);
 }
 
+/** One that was read, and that nobody reads for a while. */
+async function newSwitch(): Promise<number> {
+  made += 1;
+  const [row] = await sql<{ id: number }>(
+    product,
+    `insert into switches (name, location, address, port, username, auth_protocol, passphrases, check_state, checked_at, created_at)
+     values ($1, 'NOWHERE', $2, 161, 'us', 'sha256', '', 'ok', '9999-01-31', now()) returning id::int as id`,
+    ...[`switch-${made}`, `${tenDot()}.4`],
+  );
+  return Number(row?.id);
+}
+
+async function newRack(): Promise<number> {
+  made += 1;
+  const rack = { name: `rack ${made}`, location: 'NOWHERE', units: 42 };
+  return Number((await madeBy(product.staff.post('/staff/racks', rack))).rack?.id);
+}
+
 /** One that waits for a machine whose member answers nobody. */
 async function newEvacuation(): Promise<number> {
   const cluster = await newCluster();
@@ -436,6 +454,22 @@ const things: Record<string, () => Promise<Thing>> = {
   changeCluster: async () => {
     const path = `/staff/clusters/${await newCluster()}`;
     return { path, bodies: [{ state: 'draining' }, { name: `other-${made}` }] };
+  },
+  changeRack: async () => {
+    const path = `/staff/racks/${await newRack()}`;
+    return { path, bodies: [{ units: 20 }, { note: 'Other' }] };
+  },
+  removeRack: async () => ({ path: `/staff/racks/${await newRack()}`, bodies: [] }),
+  changeSwitch: async () => {
+    const path = `/staff/switches/${await newSwitch()}`;
+    return { path, bodies: [{ note: 'One' }, { note: 'Other' }] };
+  },
+  removeSwitch: async () => ({ path: `/staff/switches/${await newSwitch()}`, bodies: [] }),
+  changeServer: async () => {
+    made += 1;
+    const wanted = { name: `server-${made}`, serial: `serial ${made}` };
+    const { server } = await madeBy(product.staff.post('/staff/servers', wanted));
+    return { path: `/staff/servers/${server?.id}`, bodies: [{ note: 'One' }, { note: 'Other' }] };
   },
   removeCluster: async () => ({ path: `/staff/clusters/${await newCluster()}`, bodies: [] }),
   stopEvacuation: async () => ({ path: `/staff/nodes/${await newEvacuation()}/evacuation`, bodies: [] }),

@@ -14,6 +14,7 @@ const endings = new Set([
   ...['withdrawInvitation', 'deleteWebhook', 'deleteCannedReply', 'revokeStaffKey', 'deleteSshKey'],
   ...['restoreSnapshot', 'deleteSnapshot', 'takeBackBankTransfer', 'removeTaxRate', 'endCoupon'],
   ...['revokePriceMove', 'removeOperatingSystemImage', 'terminateService', 'closeTicket', 'mergeTicket'],
+  ...['releaseServer', 'retireServer', 'removeRack'],
   // Streams, which nobody would read.
   ...['followEvents', 'followAllEvents'],
 ]);
@@ -136,10 +137,32 @@ export async function samplesOf(product: TestProduct): Promise<Record<string, st
     '/staff/products/$id': String(demo.products.vps),
     '/staff/price-moves/$id': await first(staff, '/staff/price-moves', 'price_moves'),
     '/staff/clusters/$id': await oneCluster(product),
+    '/staff/racks/$id': await first(staff, '/staff/racks', 'racks'),
+    '/staff/switches/$id': await oneSwitch(product),
+    '/staff/servers/$id': await first(staff, '/staff/servers', 'servers'),
     '/staff/nodes/$id': await first(staff, '/staff/nodes', 'nodes'),
     '/staff/address-pools/$id': await first(staff, '/staff/address-pools', 'address_pools'),
     '/staff/mails/$id': await first(staff, '/staff/mails', 'mails'),
   };
+}
+
+/** A switch as one finds it that was read, and that nobody reads any more, so that its page stays as it is. */
+async function oneSwitch(product: TestProduct): Promise<string> {
+  const [row] = await sql<{ id: number }>(
+    product,
+    `with it as (
+       insert into switches (name, location, address, port, username, auth_protocol, passphrases, check_state, checked_at, description,
+         sets_vlans, heard_at, created_at)
+       values ('ams2-sw1', 'AMS', '192.0.2.4', 161, 'innkeeper', 'sha256', '', 'ok', '9999-01-31', 'Example S48, version 4.2', false,
+         '2026-01-31', '2026-01-31')
+       on conflict (name) do update set note = null returning id),
+     ports as (
+       insert into switch_ports (switch_id, name, position, label, is_up, speed_mbps, uptime_ms, read_at, in_mbps, out_mbps)
+       select it.id, 'Ethernet' || n, n, '', n < 3, 10000, 1, '2026-01-31', n * 12.5, n * 1.5 from it, generate_series(1, 4) n
+       on conflict do nothing)
+     select id from it`,
+  );
+  return String(row?.id);
 }
 
 /** A cluster as one finds it that was looked at and is spoken to by nobody, so that its page stays as it is. */

@@ -1,6 +1,6 @@
 /**
  * The outside world behind contracts, one folder each: `hypervisor/` runs machines, `mail/` carries mails, `mailIn/` brings them in, `dns/`
- * names addresses, `payments/` takes money, `files/` keeps documents, `vat/` knows VAT ids, `edge/` filters packets, `bmc/` switches servers. This door gathers them
+ * names addresses, `payments/` takes money, `files/` keeps documents, `vat/` knows VAT ids, `edge/` filters packets, `bmc/` switches servers on and off, `switch/` knows what they are plugged into. This door gathers them
  * into the one object that steps get as `run.drivers` and live routes as `req.drivers`; `open.ts` opens it by the configuration and closes it again.
  */
 import type { OpenBmc } from './bmc/index.ts';
@@ -11,6 +11,7 @@ import type { Clusters, HypervisorOf } from './hypervisor/index.ts';
 import type { Mail } from './mail/index.ts';
 import type { MailIn } from './mailIn/index.ts';
 import type { Payments } from './payments/index.ts';
+import type { OpenSwitch } from './switch/index.ts';
 import type { VatRegister } from './vat/index.ts';
 
 declare module '../platform/drivers.ts' {
@@ -35,6 +36,8 @@ declare module '../platform/drivers.ts' {
     routers: (nodeId: number) => BgpRouters;
     /** Opens the BMC of a server, by how it is reached; whoever opened it closes it. */
     bmc: OpenBmc;
+    /** Opens a switch, by how it is reached; whoever opened it closes it. */
+    switch: OpenSwitch;
   }
 }
 

@@ -28,6 +28,7 @@ import {
 import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
 import { type MailIn, mailbox, mailListener, noMailIn } from './mailIn/index.ts';
 import { noPayments, type Payments, stripePayments } from './payments/index.ts';
+import { openSwitches } from './switch/index.ts';
 import { noVatRegister, type VatRegister, vies } from './vat/index.ts';
 
 /** What the drivers of a process are opened with. */
@@ -86,6 +87,7 @@ const openers: {
   files: ({ config, given }) =>
     given?.files === undefined ? filesOf(config) : { driver: given.files, close: async () => undefined },
   vat: ({ config, given }) => ({ driver: given?.vat ?? vatOf(config), close: async () => undefined }),
+  switch: ({ given }) => ({ driver: given?.switch ?? openSwitches(), close: async () => undefined }),
   // By which engine a BMC is spoken to stands with its server.
   bmc: ({ given }) => ({ driver: given?.bmc ?? openBmcs(), close: async () => undefined }),
 };

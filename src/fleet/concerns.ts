@@ -43,6 +43,16 @@ export const fleetConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'switch.failed',
+    subject: 'switch',
+    title: 'Switches that could not be read',
+    find: statement<Concern, { limit: number }>(
+      'fleet.failedSwitches',
+      `select id, null::bigint as organization_id, checked_at as since, name || ': ' || coalesce(problem, '') as message
+       from switches where check_state = 'failed' order by checked_at desc, id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'image.failed',
     subject: 'image',
     title: 'Operating-system images that could not be made',

@@ -109,6 +109,110 @@ interface Renamed extends Member {
   before: string;
 }
 
+interface RackNamed {
+  name: string;
+}
+
+interface RackCreated {
+  name: string;
+  location: string;
+  units: number;
+  power_watts: number | null;
+}
+
+interface RackUpdated {
+  name: string;
+  change: {
+    name?: string;
+    location?: string;
+    units?: number;
+    power_watts?: number | null;
+    note?: string | null;
+  };
+}
+
+interface ServerCreated {
+  name: string;
+  serial: string;
+  rack_id: number | null;
+  unit: number | null;
+  macs: string[];
+}
+
+interface ServerUpdated {
+  name: string;
+  /** What staff changed, by its name; a BMC is said to be another, and no more. */
+  change: {
+    name?: string;
+    serial?: string;
+    rack_id?: number | null;
+    unit?: number | null;
+    height?: number;
+    macs?: string[];
+    bmc?: 'another' | null;
+    note?: string | null;
+  };
+}
+
+interface ServerQuarantined {
+  name: string;
+  reason: string;
+}
+
+interface ServerReleased {
+  name: string;
+  before: string;
+}
+
+interface ServerRetired {
+  name: string;
+  reason: string | null;
+}
+
+interface ServerDiskChanged {
+  name: string;
+  /** Serials; null: none was taken out, or none put in. */
+  removed: string | null;
+  installed: string | null;
+}
+
+interface SwitchNamed {
+  name: string;
+}
+
+interface SwitchCreated {
+  name: string;
+  location: string;
+  address: string;
+}
+
+interface SwitchUpdated {
+  name: string;
+  /** What staff changed, by its name; a credential is said to be another, and no more. */
+  change: {
+    name?: string;
+    location?: string;
+    address?: string;
+    port?: number;
+    note?: string | null;
+    credential?: 'another';
+  };
+}
+
+interface SwitchChecked {
+  name: string;
+  /** Why nothing could be read of it; null: it was read. */
+  problem: string | null;
+}
+
+interface SwitchPlugged {
+  name: string;
+  port: string;
+  /** Who is, or was, plugged in there. */
+  server: string | null;
+  mac: string | null;
+}
+
 export const nodeUpdated = event<NodeUpdated>('node.updated', 'staff changed what a node may promise');
 export const nodeReplaced = event<NodeNamed>(
   'node.replaced',
@@ -167,3 +271,36 @@ export const nodeLeft = event<Member>(
   'a member of a cluster is gone, and its node takes no machines',
 );
 export const nodeRenamed = event<Renamed>('node.renamed', 'a member of a cluster has another name');
+
+export const rackCreated = event<RackCreated>('rack.created', 'staff added a rack');
+export const rackUpdated = event<RackUpdated>('rack.updated', 'staff changed a rack');
+export const rackDeleted = event<RackNamed>('rack.deleted', 'staff removed a rack');
+
+export const serverCreated = event<ServerCreated>('server.created', 'staff added a server');
+export const serverUpdated = event<ServerUpdated>('server.updated', 'staff changed or placed a server');
+export const serverQuarantined = event<ServerQuarantined>(
+  'server.quarantined',
+  'a server is kept out of stock until it is released',
+);
+export const serverReleased = event<ServerReleased>(
+  'server.released',
+  'staff ended what kept a server out of stock',
+);
+export const serverRetired = event<ServerRetired>('server.retired', 'staff took a server out for good');
+export const serverDiskChanged = event<ServerDiskChanged>(
+  'server.disk_changed',
+  'staff recorded that a disk of a server was changed',
+);
+
+export const switchCreated = event<SwitchCreated>('switch.created', 'staff added a switch');
+export const switchUpdated = event<SwitchUpdated>('switch.updated', 'staff changed a switch');
+export const switchDeleted = event<SwitchNamed>('switch.deleted', 'staff removed a switch');
+export const switchCheckAsked = event<SwitchNamed>('switch.check_asked', 'staff has a switch read once more');
+export const switchChecked = event<SwitchChecked>(
+  'switch.checked',
+  'a switch could be read for the first time, no longer, or again',
+);
+export const switchPlugged = event<SwitchPlugged>(
+  'switch.plugged',
+  'staff said which server is plugged into a port of a switch',
+);

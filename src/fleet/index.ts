@@ -1,6 +1,6 @@
 /**
- * What the provider owns: nodes that run machines, clusters whose members are nodes, the addresses machines answer on, and the operating-system
- * images they start from. Orders hold room and addresses here before there is a machine. Staff decides what a
+ * What the provider owns: nodes that run machines, clusters whose members are nodes, the addresses machines answer on, the operating-system
+ * images they start from, and the racks with the servers that stand in them. Orders hold room and addresses here before there is a machine. Staff decides what a
  * node may promise, which networks there are, and what can be installed.
  */
 
@@ -67,5 +67,7 @@ export { imagePreparation } from './prepareImage.ts';
 export { replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';
 export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
+export { sealedBmcs } from './servers/bmc.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
+export { sealedSwitches } from './switches/rows.ts';
 export { writeTroubles } from './troubles.ts';

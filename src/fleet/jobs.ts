@@ -6,16 +6,24 @@ import { noteDays } from './days.ts';
 import { watchNodes } from './heartbeat.ts';
 import { imagePreparation } from './prepareImage.ts';
 import { reverseNaming } from './reverse.ts';
+import { switchReading, switchReadingPeriodicJob } from './switches/read.ts';
 import { tellingNames } from './tellNames.ts';
 
 /** What the fleet does outside a request. */
-export const fleetJobs: AnySaga[] = [reverseNaming, imagePreparation, clusterCheck, clusterImage];
+export const fleetJobs: AnySaga[] = [
+  reverseNaming,
+  imagePreparation,
+  clusterCheck,
+  clusterImage,
+  switchReading,
+];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [
   { name: 'fleet.freeRestedAddresses', intervalMs: 60_000, work: freeRestedAddresses },
   { name: 'fleet.noteDays', intervalMs: 600_000, work: noteDays },
   tellingNames,
   clusterCheckPeriodicJob,
+  switchReadingPeriodicJob,
 ];
 
 /** What every process looks after, also one that does no jobs. */

@@ -4,8 +4,11 @@ import { examples } from './examples.ts';
 import * as images from './imageStaff.ts';
 import { changeNode, listNodes, lockNode, readNode } from './nodes.ts';
 import * as pools from './poolStaff.ts';
+import { rackRoutes } from './racks/routes.ts';
 import { replaceNode } from './replaceNode.ts';
 import * as S from './schema.ts';
+import { serverRoutes } from './servers/routes.ts';
+import { switchRoutes } from './switches/routes.ts';
 
 const fleet = { auth: 'staff', area: 'vps', staffRoles: ['administrator', 'operator'] } as const;
 const one = { ...fleet, params: IdParams } as const;
@@ -264,4 +267,12 @@ const imageRoutes = routes('/staff/images', group, (route) => {
   );
 });
 
-export const fleetStaffRoutes: RouteGroup[] = [clusterRoutes, nodeRoutes, poolRoutes, imageRoutes];
+export const fleetStaffRoutes: RouteGroup[] = [
+  clusterRoutes,
+  nodeRoutes,
+  poolRoutes,
+  imageRoutes,
+  rackRoutes,
+  serverRoutes,
+  switchRoutes,
+];

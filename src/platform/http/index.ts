@@ -80,3 +80,4 @@ export {
 } from './schema.ts';
 export { readSite, type Site } from './site.ts';
 export { createTurns } from './turns.ts';
+export { validatorFor } from './validate.ts';

@@ -48,16 +48,24 @@ interface NamedChoiceProps extends NamedProps {
 }
 
 /** The same for a choice between words of the API. */
-export function NamedChoice({ name, of: own, isOptional = false, value, help, onChoose }: NamedChoiceProps) {
+export function NamedChoice({
+  name,
+  as = name,
+  of: own,
+  isOptional = false,
+  value,
+  help,
+  onChoose,
+}: NamedChoiceProps) {
   const { t } = useText();
   const word = useWord();
-  const { choices: said = [] } = useBounds(name);
+  const { choices: said = [] } = useBounds(as);
   const choices = (own ?? said).map((each) =>
     typeof each === 'string' ? { value: each, label: word(each) } : each,
   );
   return (
     <Choice
-      {...{ name, help, label: t(`field.${name}`), required: !isOptional, onChoose }}
+      {...{ name: as, help, label: t(`field.${name}`), required: !isOptional, onChoose }}
       choices={isOptional ? [{ value: '', label: '–' }, ...choices] : choices}
       defaultValue={value?.toString()}
     />

@@ -23,6 +23,7 @@ const pages = {
   mail: '/staff/mails/$id',
   ticket_mail: '/staff/unclaimed-mails/$id',
   cluster: '/staff/clusters/$id',
+  switch: '/staff/switches/$id',
 } as const;
 
 /** Leads to what it is about; nothing where there is no page that says more. */

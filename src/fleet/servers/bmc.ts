@@ -1,0 +1,76 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import type { BmcKind } from '../../drivers/bmc/index.ts';
+import { type Context, refuse, type SealedValue, statement, type TxContext } from '../../platform/index.ts';
+
+/** A BMC as staff gives it. */
+export interface NewBmc {
+  kind: BmcKind;
+  address: string;
+  port?: number | null;
+  user: string;
+  password: string;
+  /** SHA-256 of what it presents, of Redfish alone. */
+  certificate?: string | null;
+}
+
+/** As it is read and as it is kept; the password is apart from it. */
+export interface Reached {
+  kind: BmcKind;
+  address: string;
+  port: number | null;
+  user: string;
+  certificate: string | null;
+}
+
+/** What no single host answers on. */
+const nobodys = new Set(['unspecified', 'broadcast', 'multicast']);
+
+const contextOf = (serverId: number) => `bmc of server ${serverId}`;
+
+const writeBmc = statement<never, Reached & { serverId: number; password: Buffer }>(
+  'fleet.writeServerBmc',
+  `insert into server_bmcs (server_id, kind, address, port, username, password, certificate)
+   values (:serverId, :kind, :address, :port::integer, :user, :password, :certificate)
+   on conflict (server_id) do update set kind = excluded.kind, address = excluded.address, port = excluded.port,
+     username = excluded.username, password = excluded.password, certificate = excluded.certificate`,
+);
+const deleteBmc = statement<never, { serverId: number }>(
+  'fleet.deleteServerBmc',
+  'delete from server_bmcs where server_id = :serverId',
+);
+
+export const sealedBmcs = statement<SealedValue, { limit: number }>(
+  'fleet.sealedBmcs',
+  `select password as sealed, 'bmc of server ' || server_id as context from server_bmcs order by server_id limit :limit`,
+);
+
+/** How a BMC is reached, in the form in which it is kept. `invalid_request` where no BMC can be reached so, or none of its kind here. */
+export function readBmc({ config }: Context, { kind, address, port = null, user, ...bmc }: NewBmc): Reached {
+  if (kind === 'simulated' && config.hypervisor !== 'simulator')
+    throw refuse('bmc.kind', 'can be simulated only where machines are (HYPERVISOR=simulator)');
+  if (isIP(address) === 0 || address.includes('%')) throw refuse('bmc.address', 'must be an IP address');
+  const parsed = ipaddr.process(address);
+  if (nobodys.has(parsed.range())) throw refuse('bmc.address', 'is no address of a single host');
+  const certificate = bmc.certificate?.replaceAll(':', '').toLowerCase() ?? null;
+  if ((kind === 'redfish') !== (certificate !== null))
+    throw refuse(
+      'bmc.certificate',
+      kind === 'redfish' ? 'must be given for Redfish' : `has no meaning for ${kind}`,
+    );
+  return { kind, address: parsed.toString(), port, user, certificate };
+}
+
+/** Keeps how a server's BMC is reached, its password sealed; null forgets it. */
+export async function keepBmc(tx: TxContext, serverId: number, bmc: NewBmc | null): Promise<void> {
+  if (bmc === null) {
+    await tx.db.run(deleteBmc, { serverId });
+    return;
+  }
+  const password = sealBmcPassword(tx, serverId, bmc.password);
+  await tx.db.run(writeBmc, { serverId, ...readBmc(tx, bmc), password });
+}
+
+function sealBmcPassword({ seal }: Context, serverId: number, password: string): Buffer {
+  return seal.close(password, contextOf(serverId));
+}

@@ -1,0 +1,99 @@
+import { type Example, onlyPage } from '../../platform/http/index.ts';
+
+const id = 4503599627371201;
+const rackId = 4503599627371101;
+
+const possible = { allowed: true, reason: null, code: null };
+const not = (reason: string) => ({ allowed: false, reason, code: 'conflict' });
+const idle = 'nothing keeps it from being used';
+
+const server = {
+  id,
+  name: 'ams2-07',
+  serial: 'CZJ9380B7V',
+  state: 'waiting',
+  reason: null,
+  state_since: '2026-01-31T22:04:16.009Z',
+  rack_id: rackId,
+  rack: 'AMS-2',
+  location: 'AMS',
+  unit: 7,
+  height: 1,
+  macs: ['52:54:00:12:34:56', '52:54:00:12:34:57'],
+  ports: ['52:54:00:12:34:56', '52:54:00:12:34:57'].map((mac) => ({
+    ...{ mac, switch_id: null, switch: null, switch_port: null },
+  })),
+  bmc: { kind: 'ipmi', address: '192.0.2.107', port: null, user: 'innkeeper', certificate: null },
+  disks: [],
+  note: null,
+  actions: {
+    ...{ place: possible, quarantine: possible },
+    ...{ release: not(`ams2-07 is waiting: ${idle}`), retire: possible },
+  },
+  created_at: '2026-01-31T22:04:16.009Z',
+};
+const moved = { ...server, unit: 9, height: 2, note: 'Two power supplies' };
+const outOfStock = 'it can be put into quarantine while it is waiting, ready or broken';
+const quarantined = {
+  ...moved,
+  state: 'quarantined',
+  reason: 'Restarts by itself under load',
+  state_since: '2026-01-31T22:05:16.009Z',
+  actions: {
+    ...{ place: possible, quarantine: not(`ams2-07 is quarantined: ${outOfStock}`) },
+    ...{ release: possible, retire: possible },
+  },
+};
+const disk = {
+  ...{ serial: 'S4EVNF0M812345', model: 'MZQL2960HCJR', installed_at: '2026-01-31T22:05:17.009Z' },
+  removed_at: null,
+};
+const onRecord = { ...quarantined, disks: [disk] };
+const released = { ...onRecord, state: 'waiting', reason: null, actions: server.actions };
+const retired = {
+  ...released,
+  ...{ state: 'retired', reason: 'Sold', rack_id: null, rack: null, location: null, unit: null, bmc: null },
+  actions: {
+    ...{
+      place: not('ams2-07 is retired: release it first'),
+      quarantine: not(`ams2-07 is retired: ${outOfStock}`),
+    },
+    ...{
+      release: possible,
+      retire: not('ams2-07 is retired: it can be retired while it is waiting, ready, quarantined, broken'),
+    },
+  },
+};
+
+/** A request and its answer for each operation, parts of one story. */
+export const serverExamples = {
+  listServers: { query: { rack_id: rackId }, data: { servers: [server], ...onlyPage(1) } },
+  addServer: {
+    body: {
+      ...{ name: 'ams2-07', serial: 'CZJ9380B7V', rack_id: rackId, unit: 7, macs: server.macs },
+      bmc: { kind: 'ipmi', address: '192.0.2.107', user: 'innkeeper', password: 'Kx7vR2mNq9Tz4WbY' },
+    },
+    data: { server },
+  },
+  importServers: {
+    data: { servers: [{ id: 4503599627371202, name: 'ams2-11' }] },
+  },
+  getServer: { params: { id }, data: { server } },
+  changeServer: {
+    params: { id },
+    body: { unit: 9, height: 2, note: 'Two power supplies' },
+    data: { server: moved },
+  },
+  quarantineServer: {
+    params: { id },
+    body: { reason: 'Restarts by itself under load' },
+    data: { server: quarantined },
+  },
+  changeServerDisk: {
+    params: { id },
+    body: { installed: disk.serial, model: disk.model },
+    data: { server: onRecord },
+  },
+  releaseServer: { params: { id }, data: { server: released } },
+  retireServer: { params: { id }, body: { reason: 'Sold' }, data: { server: retired } },
+} satisfies Record<string, Example>;

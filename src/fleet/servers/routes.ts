@@ -1,0 +1,144 @@
+import { IdParams, Raw, routes } from '../../platform/http/index.ts';
+import { changeServerDisk } from './disks.ts';
+import { serverExamples } from './examples.ts';
+import { importLimits, importServers } from './import.ts';
+import * as S from './schema.ts';
+import { addServer, changeServer, listServers, lockServer, readServer } from './staff.ts';
+import { quarantineServer, releaseServer, retireServer } from './standing.ts';
+
+const fleet = { auth: 'staff', area: 'vps', staffRoles: ['administrator', 'operator'] } as const;
+const one = { ...fleet, params: IdParams } as const;
+
+const group = {
+  tag: 'Staff: servers',
+  about: 'Servers of the provider: machines in racks, which are rented whole.',
+  examples: serverExamples,
+};
+
+export const serverRoutes = routes('/staff/servers', group, (route) => {
+  route.get(
+    '',
+    {
+      ...fleet,
+      operation: 'listServers',
+      summary: 'List servers',
+      description: 'Every server of the provider, also those that are retired.',
+      query: S.ServerQuery,
+      data: S.ServerList,
+    },
+    (ctx, req) => listServers(ctx, req.query),
+  );
+  route.post(
+    '',
+    {
+      ...fleet,
+      operation: 'addServer',
+      summary: 'Add server',
+      description:
+        'Writes down a server, which is `waiting` then. The password of its BMC is kept sealed and never shown.',
+      body: S.NewServer,
+      data: S.ServerData,
+      errors: ['conflict'],
+    },
+    (ctx, req) => addServer(ctx, req.body),
+  );
+  route.post(
+    '/import',
+    {
+      ...fleet,
+      operation: 'importServers',
+      summary: 'Add servers of a table',
+      description:
+        'Takes CSV (RFC 4180, UTF-8, at most 1 MiB and 500 servers) whose first line has the headings: `name`, `serial`, and of `rack`, `unit`, ' +
+        '`height`, `macs`, `bmc_kind`, `bmc_address`, `bmc_port`, `bmc_user`, `bmc_password`, `bmc_certificate` and `note` those that are wanted. A rack is meant by its ' +
+        'name, and MACs stand in one cell with blanks between them. When one line is wrong nothing is added, and `details` says of each what is wrong.',
+      body: Raw(['text/csv']),
+      bodyLimit: importLimits.bytes,
+      data: S.Imported,
+    },
+    (ctx, req) => importServers(ctx, req.body),
+  );
+  route.get(
+    '/:id',
+    {
+      ...one,
+      operation: 'getServer',
+      summary: 'Get server',
+      description: 'One server with its place, its disks and how its BMC is reached.',
+      data: S.ServerData,
+      errors: ['not_found'],
+      etag: true,
+    },
+    (ctx, req) => readServer(ctx, req.params.id),
+  );
+  route.patch(
+    '/:id',
+    {
+      ...one,
+      operation: 'changeServer',
+      summary: 'Change or place a server',
+      description:
+        'Changes what the body names. A BMC is given whole, with its password, since the one that is kept is never sent to another address; null forgets it.',
+      body: S.ServerChange,
+      data: S.ServerData,
+      errors: ['not_found', 'conflict'],
+      lock: (tx, req) => lockServer(tx, req.params.id),
+    },
+    (ctx, req) => changeServer(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/:id/quarantine',
+    {
+      ...one,
+      operation: 'quarantineServer',
+      summary: 'Put a server into quarantine',
+      description:
+        'Keeps it out of stock until it is released. Possible while no order and no customer has it.',
+      body: S.Quarantine,
+      data: S.ServerData,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => quarantineServer(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/:id/release',
+    {
+      ...one,
+      operation: 'releaseServer',
+      summary: 'Release a server',
+      description:
+        'Of one that is quarantined, broken or retired: it is `waiting` again, as one that is new, since nobody knows what happened to it meanwhile.',
+      data: S.ServerData,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => releaseServer(ctx, req.params.id),
+  );
+  route.post(
+    '/:id/retire',
+    {
+      ...one,
+      operation: 'retireServer',
+      summary: 'Retire a server',
+      description:
+        'It leaves its rack for good and stays on the record. How its BMC was reached is forgotten. Possible while no order and no customer has it.',
+      body: S.Retirement,
+      data: S.ServerData,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => retireServer(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/:id/disks',
+    {
+      ...one,
+      operation: 'changeServerDisk',
+      summary: 'Record a changed disk',
+      description:
+        'Writes down by serial that a disk was taken out, put in, or one for another. The one that was taken out stays on the record.',
+      body: S.DiskChange,
+      data: S.ServerData,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => changeServerDisk(ctx, req.params.id, req.body),
+  );
+});

@@ -1,0 +1,67 @@
+import { statement } from '../../platform/index.ts';
+import type { Reached } from './bmc.ts';
+import { actionsOf, type ServerState } from './states.ts';
+
+export interface ServerRow {
+  id: number;
+  name: string;
+  serial: string;
+  state: ServerState;
+  reason: string | null;
+  state_since: Date;
+  rack_id: number | null;
+  rack: string | null;
+  location: string | null;
+  unit: number | null;
+  height: number;
+  macs: string[];
+  ports: { mac: string; switch_id: number | null; switch: string | null; switch_port: string | null }[];
+  bmc: Reached | null;
+  disks: { serial: string; model: string | null; installed_at: string; removed_at: string | null }[];
+  note: string | null;
+  created_at: Date;
+}
+
+/** By which a list is sorted and searched; each has an index. */
+export const byName = 'lower(t.name) collate "C"';
+export const bySerial = 'lower(t.serial) collate "C"';
+
+export const selectServer = `
+  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
+    t.created_at, ${byName} as by_name,
+    (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
+    (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,
+       'switch_port', p.switch_port) order by p.position), '[]')
+     from server_ports p left join switches w on w.id = p.switch_id where p.server_id = t.id) as ports,
+    (select jsonb_build_object('kind', b.kind, 'address', host(b.address), 'port', b.port, 'user', b.username,
+       'certificate', b.certificate)
+     from server_bmcs b where b.server_id = t.id) as bmc,
+    (select coalesce(jsonb_agg(jsonb_build_object('serial', d.serial, 'model', d.model, 'installed_at', d.installed_at,
+       'removed_at', d.removed_at) order by d.id), '[]') from server_disks d where d.server_id = t.id) as disks
+  from servers t left join racks r on r.id = t.rack_id`;
+
+export const serverById = statement<ServerRow, { id: number }>(
+  'fleet.server',
+  `${selectServer} where t.id = :id`,
+);
+
+export const lockRow = statement<never, { id: number }>(
+  'fleet.lockServer',
+  'select id from servers where id = :id for update',
+);
+
+/** As staff sees it. */
+export function viewServer(row: ServerRow) {
+  const moment = (text: string | null) => (text === null ? null : new Date(text));
+  return {
+    ...{ id: row.id, name: row.name, serial: row.serial, state: row.state, reason: row.reason },
+    ...{ state_since: row.state_since, rack_id: row.rack_id, rack: row.rack, location: row.location },
+    ...{ unit: row.unit, height: row.height, macs: row.macs, bmc: row.bmc, note: row.note },
+    ports: row.ports,
+    disks: row.disks.map(({ serial, model, installed_at: installed, removed_at: removed }) => ({
+      ...{ serial, model, installed_at: new Date(installed), removed_at: moment(removed) },
+    })),
+    actions: actionsOf(row),
+    created_at: row.created_at,
+  };
+}

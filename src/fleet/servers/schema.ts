@@ -1,0 +1,182 @@
+import { Type } from 'typebox';
+import {
+  Choice,
+  Id,
+  ListQuery,
+  line,
+  listOf,
+  Nullable,
+  named,
+  PossibleActions,
+  Search,
+  SortBy,
+  Strict,
+  Timestamp,
+} from '../../platform/http/index.ts';
+import { Note } from '../racks/schema.ts';
+import { refusalCodes, serverActions, serverStates } from './states.ts';
+
+const Named = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$',
+  'x-message':
+    'must begin with a letter or digit and have at most 63 letters, digits, dots, hyphens and underscores',
+  description: 'What staff calls it',
+  examples: ['ams2-07'],
+});
+const Serial = line(64, { description: 'As its maker numbered it', examples: ['CZJ9380B7V'] });
+const DiskSerial = line(64, { examples: ['S4EVNF0M812345'] });
+const State = named(
+  'ServerState',
+  Choice(serverStates, {
+    description:
+      'waiting: known and not accepted yet, so nothing is installed on it; ready: in stock; held: an order has it; rented: a customer has it; returning: it is wiped and checked; quarantined, broken: kept out of stock; retired: it is gone',
+  }),
+);
+const Unit = Type.Integer({
+  minimum: 1,
+  maximum: 100,
+  description: 'The lowest unit that it takes, counted from the floor',
+});
+const Height = Type.Integer({ minimum: 1, maximum: 50, description: 'How many units it takes' });
+const Mac = Type.String({
+  pattern: '^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$',
+  'x-message': 'must be a MAC such as 52:54:00:12:34:56',
+  examples: ['52:54:00:12:34:56'],
+});
+const Macs = Type.Array(Mac, { maxItems: 16, description: 'Of its network ports, in order' });
+const BmcKind = named(
+  'BmcKind',
+  Choice(['ipmi', 'redfish', 'simulated'], {
+    description: 'How it is spoken to; simulated ones are only where machines are simulated, too',
+  }),
+);
+const Certificate = Type.String({
+  pattern: '^[0-9A-Fa-f]{2}(:?[0-9A-Fa-f]{2}){31}$',
+  'x-message': 'must be a SHA-256 fingerprint in 64 hexadecimal digits',
+  description:
+    'SHA-256 of the certificate that it presents, of Redfish alone; whoever presents another is told nothing',
+});
+const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
+
+const NewBmc = named(
+  'NewServerBmc',
+  Strict({
+    kind: BmcKind,
+    address: Type.String({ maxLength: 45, description: 'An IP address', examples: ['192.0.2.107'] }),
+    port: Type.Optional(Nullable(Port)),
+    user: Type.String({
+      pattern: '^[!-~]{1,16}$',
+      'x-message': 'must be 1 to 16 printable characters without spaces',
+      examples: ['innkeeper'],
+    }),
+    password: Type.String({
+      pattern: '^[!-~]{1,20}$',
+      'x-message': 'must be 1 to 20 printable characters without spaces',
+      description: 'It is kept sealed and never shown',
+    }),
+    certificate: Type.Optional(Nullable(Certificate)),
+  }),
+  'The controller by which the power of a server is switched, and who we are there',
+);
+const Bmc = named(
+  'ServerBmc',
+  Type.Object({
+    kind: BmcKind,
+    address: Type.String(),
+    port: Nullable(Type.Integer({ description: 'Null: the usual one of its kind' })),
+    user: Type.String(),
+    certificate: Nullable(Type.String()),
+  }),
+  'The controller of a server, without its password',
+);
+const Disk = named(
+  'ServerDisk',
+  Type.Object({
+    serial: Type.String(),
+    model: Nullable(Type.String()),
+    installed_at: Timestamp,
+    removed_at: Nullable(Timestamp),
+  }),
+  'A disk that is in a server, or was',
+);
+
+const ServerPort = named(
+  'ServerPort',
+  Type.Object({
+    mac: Type.String(),
+    switch_id: Nullable(Id),
+    switch: Nullable(Type.String({ description: 'The name of the switch that it is plugged into' })),
+    switch_port: Nullable(Type.String()),
+  }),
+);
+
+export const Server = named(
+  'Server',
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    serial: Type.String(),
+    state: State,
+    reason: Nullable(Type.String({ description: 'Why it is quarantined, broken or retired' })),
+    state_since: Timestamp,
+    rack_id: Nullable(Id),
+    rack: Nullable(Type.String({ description: 'The name of its rack' })),
+    location: Nullable(Type.String({ description: 'That of its rack' })),
+    unit: Nullable(Unit),
+    height: Height,
+    macs: Type.Array(Type.String()),
+    ports: Type.Array(ServerPort, { description: 'The same ports, with what each is plugged into' }),
+    bmc: Nullable(Bmc),
+    disks: Type.Array(Disk, { description: 'Those that were taken out stay on the record' }),
+    note: Nullable(Type.String()),
+    actions: PossibleActions(
+      { each: 'PossibleServerAction', all: 'PossibleServerActions' },
+      serverActions,
+      refusalCodes,
+    ),
+    created_at: Timestamp,
+  }),
+  'A machine in a rack, to be rented whole',
+);
+export const ServerData = named('ServerAnswer', Type.Object({ server: Server }));
+export const ServerList = named('ServerList', listOf('servers', Server));
+export const ServerQuery = ListQuery({
+  state: Type.Optional(State),
+  rack_id: Type.Optional(Id),
+  search: Search(
+    'Finds names and serials that begin with this, in their order; `sort` is left out of account',
+  ),
+  sort: SortBy(['id', 'name', 'unit'], 'name'),
+});
+const said = {
+  rack_id: Type.Optional(Nullable(Id)),
+  unit: Type.Optional(Nullable(Unit)),
+  height: Type.Optional(Height),
+  macs: Type.Optional(Macs),
+  bmc: Type.Optional(Nullable(NewBmc)),
+  note: Type.Optional(Nullable(Note)),
+};
+export const NewServer = named('NewServer', Strict({ name: Named, serial: Serial, ...said }));
+export const ServerChange = named(
+  'ServerChange',
+  Strict({ name: Type.Optional(Named), serial: Type.Optional(Serial), ...said }),
+);
+const Reason = line(300, { examples: ['Restarts by itself under load'] });
+export const Quarantine = named('ServerQuarantine', Strict({ reason: Reason }));
+export const Retirement = named('ServerRetirement', Strict({ reason: Type.Optional(Reason) }));
+export const DiskChange = named(
+  'ServerDiskChange',
+  Strict({
+    removed: Type.Optional(
+      Type.String({ ...DiskSerial, description: 'The serial of the disk that was taken out' }),
+    ),
+    installed: Type.Optional(
+      Type.String({ ...DiskSerial, description: 'The serial of the disk that was put in' }),
+    ),
+    model: Type.Optional(line(100, { description: 'Of the disk that was put in' })),
+  }),
+);
+export const Imported = named(
+  'ServersImported',
+  Type.Object({ servers: Type.Array(Type.Object({ id: Id, name: Type.String() })) }),
+);

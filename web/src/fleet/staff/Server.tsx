@@ -1,0 +1,193 @@
+import { useParams } from '@tanstack/react-router';
+import { changeServer } from '../../../../client/generated/fields/changeServer.ts';
+import { changeServerDisk } from '../../../../client/generated/fields/changeServerDisk.ts';
+import { quarantineServer } from '../../../../client/generated/fields/quarantineServer.ts';
+import { retireServer } from '../../../../client/generated/fields/retireServer.ts';
+import type { Schema } from '../../../../client/index.ts';
+import { client } from '../../data/client.ts';
+import { drawnOf } from '../../data/drawn.ts';
+import { server as oneServer } from '../../data/queries/staff/index.ts';
+import { useText } from '../../text/index.ts';
+import {
+  Act,
+  Facts,
+  Group,
+  LinkTo,
+  List,
+  Named,
+  NamedLong,
+  Page,
+  Section,
+  Text,
+  Thing,
+  useColumns,
+} from '../../ui/index.ts';
+import { changeOf, ServerFields } from './ServerFields.tsx';
+
+/** One server: where it stands, what is known of it, and what staff does with it. */
+export function Server() {
+  const { t } = useText();
+  const { id = '' } = useParams({ strict: false });
+  return (
+    <Thing title={t('staff.servers')} query={oneServer({ id: Number(id) })}>
+      {({ server }) => (
+        <Page title={server.name}>
+          <Section title={t(`racks.server_${server.state}`)}>
+            <Text size="sm">{server.reason ?? t(`racks.about_${server.state}`)}</Text>
+            <Facts
+              of={server}
+              names={[
+                ...(['serial', 'location', 'rack', 'unit', 'height'] as const),
+                ...(['state_since', 'note', 'created_at'] as const),
+              ]}
+              cells={{
+                rack: ({ rack_id: rackId, rack }) =>
+                  rackId !== null && (
+                    <LinkTo to="/staff/racks/$id" params={{ id: String(rackId) }}>
+                      {rack}
+                    </LinkTo>
+                  ),
+              }}
+            />
+            <Acts of={server} />
+          </Section>
+          <Ports of={server} />
+          <Bmc of={server} />
+          <Disks of={server} />
+        </Page>
+      )}
+    </Thing>
+  );
+}
+
+function Acts({ of: { id, name, actions } }: { of: Schema<'Server'> }) {
+  const { t } = useText();
+  const path = { id };
+  return (
+    <Group gap="xs">
+      <Act
+        operation="changeServer"
+        fields={changeServer}
+        label={t('support.change')}
+        of={drawnOf('/staff/servers/{id}', { path })}
+        onAct={(typed, _files, ifMatch, { server }) =>
+          client.patch('/staff/servers/{id}', { ifMatch, path, body: changeOf(typed, server) })
+        }
+      >
+        {({ server }) => <ServerFields now={server} />}
+      </Act>
+      <Act
+        operation="quarantineServer"
+        fields={quarantineServer}
+        label={t('racks.quarantine')}
+        text={t('racks.quarantineText')}
+        action={actions.quarantine}
+        onAct={({ reason = '' }) => client.post('/staff/servers/{id}/quarantine', { path, body: { reason } })}
+      >
+        <Named name="reason" />
+      </Act>
+      <Act
+        operation="releaseServer"
+        label={t('racks.release')}
+        text={t('racks.releaseText')}
+        action={actions.release}
+        onAct={() => client.post('/staff/servers/{id}/release', { path })}
+      />
+      <Act
+        operation="retireServer"
+        fields={retireServer}
+        label={t('racks.retire')}
+        text={t('racks.retireText')}
+        name={name}
+        isDangerous
+        action={actions.retire}
+        onAct={({ reason }) =>
+          client.post('/staff/servers/{id}/retire', { path, body: reason ? { reason } : {} })
+        }
+      >
+        <NamedLong name="reason" isOptional />
+      </Act>
+    </Group>
+  );
+}
+
+function Ports({ of: { ports } }: { of: Schema<'Server'> }) {
+  const { t } = useText();
+  const columns = useColumns<Schema<'ServerPort'>>(['mac', 'switch', 'switch_port'], {
+    switch: ({ switch_id: id, switch: name }) =>
+      id !== null && (
+        <LinkTo to="/staff/switches/$id" params={{ id: String(id) }}>
+          {name}
+        </LinkTo>
+      ),
+  });
+  return (
+    <Section title={t('racks.ports')}>
+      <List
+        label={t('racks.ports')}
+        items={ports}
+        keyOf={({ mac }) => mac}
+        columns={columns}
+        error={null}
+        onRetry={() => undefined}
+        empty={<Text c="dimmed">{t('empty.ports')}</Text>}
+      />
+    </Section>
+  );
+}
+
+function Bmc({ of: { bmc } }: { of: Schema<'Server'> }) {
+  const { t } = useText();
+  return (
+    <Section title={t('field.bmc')}>
+      {bmc === null ? (
+        <Text size="sm">{t('racks.noBmc')}</Text>
+      ) : (
+        <Facts
+          of={{ ...bmc, kind: t(`racks.bmc_${bmc.kind}`), user_name: bmc.user }}
+          names={[
+            'kind',
+            'address',
+            'port',
+            'user_name',
+            ...(bmc.certificate === null ? [] : (['certificate'] as const)),
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Disks({ of: { id, disks } }: { of: Schema<'Server'> }) {
+  const { t } = useText();
+  const columns = useColumns<Schema<'ServerDisk'>>(['serial', 'model', 'installed_at', 'removed_at']);
+  return (
+    <Section title={t('racks.disks')}>
+      <List
+        label={t('racks.disks')}
+        items={disks}
+        keyOf={({ serial, installed_at: at }) => `${serial} ${at}`}
+        columns={columns}
+        error={null}
+        onRetry={() => undefined}
+        empty={<Text c="dimmed">{t('empty.disks')}</Text>}
+      />
+      <Act
+        operation="changeServerDisk"
+        fields={changeServerDisk}
+        label={t('racks.changeDisk')}
+        text={t('racks.changeDiskText')}
+        onAct={({ removed, installed, model }) =>
+          client.post('/staff/servers/{id}/disks', {
+            path: { id },
+            body: { ...(removed && { removed }), ...(installed && { installed }), ...(model && { model }) },
+          })
+        }
+      >
+        <Named name="removed" isOptional />
+        <Named name="installed" isOptional />
+        <Named name="model" isOptional />
+      </Act>
+    </Section>
+  );
+}
