@@ -32,6 +32,8 @@ uuid=$(tr ' ' '\\n' < /proc/cmdline | sed -n 's/^root=UUID=//p')
 tries=0
 until device=$(findfs "UUID=$uuid" 2>/dev/null); do
   if [ $tries -lt 30 ]; then whole=--no-degraded; else whole=--run; fi
+  # What was put together without its other half, and not started, has to be let go of first.
+  [ $tries = 30 ] && mdadm --stop --scan >/dev/null 2>&1
   mdadm --assemble --scan "$whole" >/dev/null 2>&1
   [ $tries = 150 ] && exec sh
   tries=$((tries + 1))
