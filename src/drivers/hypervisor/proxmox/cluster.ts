@@ -1,11 +1,11 @@
 import type { ClusterFindings, MemberReport } from '../cluster.ts';
 import { HypervisorError, type MachineId, type NodeCapacity } from '../contract.ts';
-import { asList, asNumber, asRecord, asText, short } from './answers.ts';
+import { asList, asNumber, asRecord, asText, notProxmox, short } from './answers.ts';
 import type { ProxmoxClient } from './client.ts';
 import { ProxmoxRefusal } from './failure.ts';
 import { idInTags } from './machine.ts';
-import type { ProxmoxOptions } from './options.ts';
-import { missingRights } from './rights.ts';
+import { isNodeName, type ProxmoxOptions } from './options.ts';
+import { grantedAt, missingRights } from './rights.ts';
 
 /** What stands at one moment in all of the cluster, as far as its nodes know of one another. */
 export interface Overview {
@@ -57,7 +57,8 @@ export function clusterFacts(options: ProxmoxOptions, client: ProxmoxClient): Cl
   const { log, pool, storage, files, bridge, vmids } = options;
 
   async function overview(): Promise<Overview> {
-    const all = asList(await client.read('/cluster/resources'), 'resources');
+    const [told] = await Promise.all([client.read('/cluster/resources'), mustSeeMachines()]);
+    const all = asList(told, 'resources');
     // A token that lost its rights is shown nothing, which must not look like a cluster without machines.
     if (!all.some((each) => each.type === 'pool' && each.pool === pool))
       throw new HypervisorError(
@@ -75,6 +76,16 @@ export function clusterFacts(options: ProxmoxOptions, client: ProxmoxClient): Cl
         .map((each) => ({ ...placeFrom(each), id: idInTags(each.tags) })),
       storages: all.filter(({ type }) => type === 'storage').map(storageFrom),
     };
+  }
+
+  /** Machines that are not shown to us any more must not look like machines that are gone. */
+  async function mustSeeMachines(): Promise<void> {
+    const path = `/pool/${pool}`;
+    if ((await grantedAt(client, path)).has('VM.Audit')) return;
+    throw new HypervisorError(
+      'host_not_ready',
+      `the token lacks VM.Audit on ${path}, so the cluster does not show its machines to us`,
+    );
   }
 
   async function isFiltering(): Promise<boolean> {
@@ -232,9 +243,16 @@ function capacityOf(nodes: readonly ClusterNode[], diskBytes: number): NodeCapac
   };
 }
 
+/** Names of nodes go into paths of what is asked next, and into the fleet. */
+function asNode(value: unknown): string {
+  const name = asText(value, 'the name of a node');
+  if (isNodeName(name)) return name;
+  throw notProxmox('the name of a node has another form');
+}
+
 function nodeFrom(each: Record<string, unknown>): ClusterNode {
   return {
-    name: asText(each.node, 'the name of a node'),
+    name: asNode(each.node),
     answers: each.status === 'online',
     cpuCores: asNumber(each.maxcpu ?? 0, 'the cores of a node'),
     memoryBytes: asNumber(each.maxmem ?? 0, 'the memory of a node'),
@@ -246,7 +264,7 @@ function placeFrom(each: Record<string, unknown>): Place {
   return {
     id: idInTags(each.tags) ?? '',
     vmid: asNumber(each.vmid, 'the number of a machine'),
-    node: asText(each.node, 'the node of a machine'),
+    node: asNode(each.node),
     cpu: asNumber(each.cpu ?? 0, 'what a machine uses'),
     cpuCores: asNumber(each.maxcpu ?? 0, 'the cores of a machine'),
   };
@@ -255,7 +273,7 @@ function placeFrom(each: Record<string, unknown>): Place {
 function storageFrom(each: Record<string, unknown>) {
   return {
     storage: asText(each.storage, 'the name of a storage'),
-    node: asText(each.node, 'the node of a storage'),
+    node: asNode(each.node),
     isShared: asNumber(each.shared ?? 0, 'whether a storage is shared') === 1,
     bytes: asNumber(each.maxdisk ?? 0, 'the size of a storage'),
     content: asText(each.content ?? '', 'the contents of a storage'),

@@ -235,10 +235,20 @@ describe('a cluster that is not fit', () => {
     await cluster();
     const driver = open();
     await made(driver);
-    bed.state.grants['/pool/innkeeper'] = [];
-    await expect(driver.list()).rejects.toEqual(notNow(/does not show it to us/));
-    await expect(driver.inspect(bed.spec(1).id)).rejects.toEqual(notNow(/does not show it to us/));
-    await expect(driver.destroy(bed.spec(1).id)).rejects.toEqual(notNow(/does not show it to us/));
+    // Without any right, and with that to see the pool alone.
+    for (const rights of [[], ['Pool.Audit']]) {
+      bed.state.grants['/pool/innkeeper'] = rights;
+      await expect(driver.list()).rejects.toEqual(notNow(/does not show/));
+      await expect(driver.inspect(bed.spec(1).id)).rejects.toEqual(notNow(/does not show/));
+      await expect(driver.destroy(bed.spec(1).id)).rejects.toEqual(notNow(/does not show/));
+    }
+    expect(bed.vm(bed.spec(1).id)).toBeDefined();
+  });
+
+  it('whose nodes have names that no host has is told nothing below such a name', async () => {
+    await cluster(({ state }) => state.nodes.push({ name: '../../access', isOnline: true, bridges: [] }));
+    await expect(open().list()).rejects.toEqual(notNow(/the name of a node has another form/));
+    expect(bed.stand.asked.filter((each) => each.includes('..'))).toEqual([]);
   });
 });
 

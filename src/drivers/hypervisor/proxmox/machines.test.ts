@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Hypervisor, MachineEvent } from '../contract.ts';
 import type { ProxmoxOptions } from './options.ts';
+import { broadcast } from './standIn/calls.testbed.ts';
 import { bareVm, end, start } from './standIn/machines.testbed.ts';
 import { beginTask, type Vm } from './standIn/state.testbed.ts';
 import { type ProxmoxBed, proxmoxBed } from './testbed.ts';
@@ -154,7 +155,81 @@ describe('a machine whose node is silent', () => {
   });
 });
 
+describe('a copy that somebody made of a machine', () => {
+  it('on a node that falls silent keeps nothing from the machine, and is not taken for it', async () => {
+    const vm = await made();
+    bed.state.nodes.push({ name: 'n2', isOnline: true, bridges: ['vmbr0'] });
+    const copy = bareVm(100, 'n2', { ...vm.settings, name: 'copy' }, 'innkeeper');
+    bed.state.vms.set(100, copy);
+    broadcast(bed.state);
+    const [node] = bed.state.nodes.slice(-1);
+    if (node) node.isOnline = false;
+    expect(await driver.inspect(bed.spec(1).id)).toMatchObject({ power: 'stopped', node: 'n1' });
+    expect(await driver.list()).toMatchObject([{ power: 'stopped', node: 'n1' }]);
+    await driver.start(bed.spec(1));
+    expect(bed.vm(bed.spec(1).id)?.running).toBeTruthy();
+    expect(copy.running).toBeNull();
+    // The other way round it is unknown: nothing is done to what may be the copy.
+    [vm.node, copy.node] = ['n2', 'n1'];
+    expect((await driver.inspect(bed.spec(1).id)).power).toBe('unknown');
+    await expect(driver.powerOff(bed.spec(1).id)).rejects.toMatchObject({ waits: true });
+  });
+});
+
+describe('what nodes tell that cannot be', () => {
+  /** Answers in the place of a node that is asked for its machines. */
+  const tells = (data: (told: Record<string, unknown>[]) => unknown) => {
+    bed.stand.meddle = (what, _request, response) => {
+      if (!/^GET \/nodes\/n1\/qemu(\?|$)/.test(what)) return false;
+      const { end: send } = response;
+      response.end = ((text: string) => {
+        const told = JSON.parse(text) as { data: Record<string, unknown>[] };
+        const body = JSON.stringify({ data: data(told.data) });
+        return send.call(response, body, 'utf8');
+      }) as never;
+      return false;
+    };
+  };
+
+  it('is no figure of a chart and no traffic, and takes none from the other machines', async () => {
+    for (const number of [1, 2]) {
+      await made(number);
+      await driver.start(bed.spec(number));
+    }
+    const { sample } = driver;
+    tells((all) =>
+      all.map((each) => (each.name === bed.spec(1).id ? { ...each, netin: 2 ** 64, mem: 'nan' } : each)),
+    );
+    expect((await sample()).map(({ id }) => id)).toEqual([bed.spec(2).id]);
+    bed.stand.meddle = null;
+    expect(await sample()).toHaveLength(2);
+  });
+
+  it('leaves its machines unknown, and keeps nobody else’s from being told of', async () => {
+    await made();
+    for (const odd of ['nothing', { vmid: 'x' }, [{ vmid: 'x' }]]) {
+      tells(() => odd);
+      expect(await driver.list()).toMatchObject([{ id: bed.spec(1).id, power: 'unknown' }]);
+    }
+  });
+});
+
 describe('a task', () => {
+  it('of which nothing is heard any more is judged by its object soon, and not waited for as long as it may take', async () => {
+    await made();
+    const hasty = open({ quietMs: 200 });
+    bed.stand.meddle = (what, _request, response) => {
+      if (!/^GET .*\/tasks\/.*\/status$/.test(what)) return false;
+      response.writeHead(595, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ data: null, message: 'no route to host' }));
+      return true;
+    };
+    await hasty.start(bed.spec(1));
+    bed.state.failing = (type) => (type === 'qmshutdown' || type === 'qmstop' ? 'it does not' : null);
+    await expect(hasty.powerOff(bed.spec(1).id)).rejects.toMatchObject({ code: 'host_not_ready' });
+    expect(bed.vm(bed.spec(1).id)?.running).toBeTruthy();
+  });
+
   it('that fails says why, as the last line of its log does', async () => {
     await made();
     bed.state.failing = (type) => (type === 'qmstart' ? 'start failed: QEMU exited with code 1' : null);

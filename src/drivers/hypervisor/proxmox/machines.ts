@@ -74,15 +74,24 @@ export function clusterMachines(
   async function findIn(overview: Overview, id: MachineId): Promise<Machine | null> {
     const foreign = overview.others.find((each) => each.id === id);
     if (foreign) throw notOurs(id, foreign.vmid, foreign.node, `is not in the pool ${options.pool}`);
+    let silence: unknown = null;
     const named = await Promise.all(
       overview.ours
         .filter((place) => place.id === id)
-        .map((place) => withConfig(place).catch(noneWhenAbsent)),
+        .map((place) =>
+          withConfig(place).catch((error: unknown) => {
+            if (!(error instanceof ProxmoxRefusal) || !error.isOfSilentNode) return noneWhenAbsent(error);
+            silence = error;
+            return null;
+          }),
+        ),
     );
     const each = named.filter((machine) => machine !== null);
     // A copy that somebody made has our marks and another name.
     const [found, another] = each.filter(({ config }) => config.name === id);
     const [copy] = each;
+    // One that nobody can tell of may be the machine; beside the machine it is a copy of it.
+    if (!found && silence !== null) throw silence;
     if (another) throw notOurs(id, another.vmid, another.node, 'is there besides');
     if (!found && copy) throw notOurs(id, copy.vmid, copy.node, `is named ${copy.config.name}`);
     if (found && (found.vmid < options.vmids.first || found.vmid > options.vmids.last))
@@ -115,6 +124,11 @@ export function clusterMachines(
 
   const find = async (id: MachineId) => findIn(await cluster.overview(), id);
 
+  async function listAt(node: string, full: boolean): Promise<Record<string, unknown>[]> {
+    const answer = asList(await client.read(`/nodes/${node}/qemu`, full ? { full } : {}), 'machines');
+    return answer.filter(({ vmid }) => Number.isSafeInteger(Number(vmid)));
+  }
+
   async function all(full = false): Promise<{ hasOthers: boolean; found: Seen[] }> {
     const { nodes, ours } = await cluster.overview();
     const having = nodes.filter(({ name, answers }) => answers && ours.some(({ node }) => node === name));
@@ -122,8 +136,8 @@ export function clusterMachines(
     await Promise.all(
       having.map(async ({ name }) => {
         // A node that answers the others and not us leaves its machines unknown, and keeps nobody else's from being told of.
-        const answer = await client.read(`/nodes/${name}/qemu`, full ? { full } : {}).catch(() => []);
-        for (const each of asList(answer, 'machines')) told.set(asNumber(each.vmid, 'a number'), each);
+        const answer = await listAt(name, full).catch(() => []);
+        for (const each of answer) told.set(Number(each.vmid), each);
       }),
     );
     const found = ours.flatMap((place): Seen[] => {
@@ -133,7 +147,10 @@ export function clusterMachines(
       const isSame = here.name === place.id && idInTags(here.tags) === place.id;
       return isSame ? [{ place, live: liveFrom(here, place) }] : [];
     });
-    return { hasOthers: nodes.length > 1, found };
+    // What else says that it is one that answers is a copy of it, whose node is silent.
+    const answering = new Set(found.flatMap(({ place, live: state }) => (state ? [place.id] : [])));
+    const counted = found.filter(({ place, live: state }) => state || !answering.has(place.id));
+    return { hasOthers: nodes.length > 1, found: counted };
   }
 
   function reportOf({ id, node }: Place, state: Live | null, hasOthers: boolean): MachineReport {
@@ -164,18 +181,18 @@ export function clusterMachines(
     async report(id) {
       const overview = await cluster.overview();
       const hasOthers = overview.nodes.length > 1;
-      const silent = overview.ours.find(
-        (place) =>
-          place.id === id && !overview.nodes.some(({ name, answers }) => name === place.node && answers),
+      const places = overview.ours.filter((place) => place.id === id);
+      const silent = places.find(
+        (place) => !overview.nodes.some(({ name, answers }) => name === place.node && answers),
       );
-      if (silent) return reportOf(silent, null, hasOthers);
+      if (silent && places.length === 1) return reportOf(silent, null, hasOthers);
       try {
         const found = await findIn(overview, id);
         if (found === null) return { id, power: 'absent', startedAt: null };
         return { ...reportOf(found, await live(found), hasOthers), config: found.config };
       } catch (error) {
         if (isAbsence(error)) return { id, power: 'absent', startedAt: null };
-        const place = overview.ours.find((each) => each.id === id);
+        const place = silent ?? places[0];
         if (!(error instanceof ProxmoxRefusal) || !error.isOfSilentNode || !place) throw error;
         return reportOf(place, null, hasOthers);
       }

@@ -27,6 +27,8 @@ export interface ProxmoxOptions {
   imagesDir: string;
   /** How often we look whether a machine went off or on, in milliseconds: the engine tells nobody. Default: 3000. */
   watchMs?: number;
+  /** How long nothing need be heard of a task before its node is taken for silent, in milliseconds. Default: a minute. */
+  quietMs?: number;
   log: Log;
 }
 
@@ -39,6 +41,11 @@ const forms = {
   tokenSecret: /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/,
 };
 
+/** Whether it has the form of a host's name, which a node has (RFC 1035). */
+export function isNodeName(name: string): boolean {
+  return name.length <= 63 && forms.node.test(name);
+}
+
 /** Refuses what the engine could not take, in words, before anything is sent. */
 export function checkOptions(options: ProxmoxOptions): void {
   const { tokenId, tokenSecret, pool, vmids, storage, files, bridge, node } = options;
@@ -47,7 +54,7 @@ export function checkOptions(options: ProxmoxOptions): void {
   must(forms.pool.test(pool), `no name of a pool: ${pool}`);
   for (const each of [storage, files]) must(forms.storage.test(each), `no name of a storage: ${each}`);
   must(forms.bridge.test(bridge), `no name of a bridge: ${bridge}`);
-  must(node === null || forms.node.test(node), `no name of a node: ${node}`);
+  must(node === null || isNodeName(node), `no name of a node: ${node}`);
   const { first, last } = vmids;
   const isRange = Number.isInteger(first) && Number.isInteger(last) && first <= last;
   must(

@@ -19,13 +19,18 @@ export function neededRights({ pool, storage, files }: ProxmoxOptions): Record<s
   };
 }
 
+/** The rights that the token has at a place. */
+export async function grantedAt(client: ProxmoxClient, path: string): Promise<ReadonlySet<string>> {
+  const answer = asRecord(await client.read('/access/permissions', { path }), 'permissions');
+  return new Set(Object.keys(asRecord(answer[path] ?? {}, 'permissions')));
+}
+
 /** The rights that the token lacks, a place and its rights each: `VM.Audit, VM.Console on /pool/innkeeper`. */
 export async function missingRights(client: ProxmoxClient, options: ProxmoxOptions): Promise<string[]> {
   const each = await Promise.all(
     Object.entries(neededRights(options)).map(async ([path, wanted]) => {
-      const answer = asRecord(await client.read('/access/permissions', { path }), 'permissions');
-      const granted = asRecord(answer[path] ?? {}, 'permissions');
-      const missing = wanted.filter((right) => granted[right] === undefined);
+      const granted = await grantedAt(client, path);
+      const missing = wanted.filter((right) => !granted.has(right));
       return missing.length > 0 ? [`${missing.join(', ')} on ${path}`] : [];
     }),
   );
