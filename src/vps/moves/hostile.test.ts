@@ -144,6 +144,13 @@ describe('staff, in any order', () => {
     expect(await Promise.all(ids.map(memberOf))).toEqual(['n1', 'n1', 'n1']);
   });
 
+  it('at once has one evacuation, and the other is told so', { timeout: 60_000 }, async () => {
+    await only('n1', 'n2');
+    const answers = await Promise.all([evacuate('n1'), evacuate('n1', { cold: true }), evacuate('n1')]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+    expect(await ended('n1')).toMatchObject({ moved: 3, stay: 0 });
+  });
+
   it('room that was ordered and not paid goes along, and the machine is made where it is then', {
     timeout: 90_000,
   }, async () => {
