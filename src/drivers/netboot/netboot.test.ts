@@ -13,7 +13,7 @@ const places = { files: 'http://192.0.2.1', calls: 'https://192.0.2.1/installer'
 describe('what iPXE is told', () => {
   it('is one drive after another by BIOS, and the firmware’s own list by UEFI', () => {
     const [first, firmware, drives] = bootScript({ start: 'disk' }, places).split('\n');
-    expect([first, firmware]).toEqual(['#!ipxe', `iseq \${platform} pcbios || exit`]);
+    expect([first, firmware]).toEqual(['#!ipxe', `iseq \${platform} pcbios || exit 1`]);
     expect(drives).toMatch(/^sanboot --no-describe --drive 0x80 \|\| sanboot .* 0x87 \|\| exit$/);
   });
 

@@ -21,13 +21,13 @@ export interface BootPlaces {
 const drives = ['0x80', '0x81', '0x82', '0x83', '0x84', '0x85', '0x86', '0x87'];
 
 /**
- * The script that iPXE gets. "Your disk" tries each one, since some BIOSes give up with the first; UEFI goes on by itself with its own
- * list.
+ * The script that iPXE gets. "Your disk" tries each one, since some BIOSes give up with the first; UEFI goes on with its own list
+ * where what it started says that it failed, and stays in its menu otherwise.
  */
 export function bootScript(answer: BootAnswer, { files, calls, key, serial = 'ttyS0' }: BootPlaces): string {
   if (answer.start === 'disk') {
     const tries = drives.map((drive) => `sanboot --no-describe --drive ${drive}`);
-    return `#!ipxe\niseq \${platform} pcbios || exit\n${tries.join(' || ')} || exit\n`;
+    return `#!ipxe\niseq \${platform} pcbios || exit 1\n${tries.join(' || ')} || exit\n`;
   }
   const words = { url: calls, token: answer.token, key, serial, mac: `\${net0/mac}` };
   const said = Object.entries(words).map(([name, value]) => `innkeeper.${name}=${value}`);
