@@ -225,7 +225,7 @@ export const settings: Setting[] = [
     name: 'PROCESS_URL',
     fallback: '',
     meaning:
-      'Where other processes with an API reach this one, http://10.0.0.5:8080; default: HOST and PORT, or the host’s name where HOST is every address.',
+      'Where other processes of the installation reach this one, http://10.0.0.5:8080; default: HOST and PORT (of a worker WORKER_HOST and WORKER_PORT), or the host’s name where that is every address.',
   },
   { name: 'DEMO', fallback: 'on', meaning: '`off` leaves an empty database empty.' },
   { name: 'DASHBOARD', fallback: 'on', meaning: '`off` serves the API alone.' },

@@ -6,10 +6,11 @@ import { allRoutes } from './api.ts';
 import { requireFinishedRestore } from './backup/index.ts';
 import { type DrivenClusters, driveClusters, followClusters } from './clusters.ts';
 import type { Config } from './config.ts';
+import { followConsoleHosts, noHypervisor } from './consoleHosts.ts';
 import { openDashboard } from './dashboard.ts';
 import { type OpenDatabase, openDatabase } from './database.ts';
 import { type Demo, openDemo } from './demo/index.ts';
-import { type Hypervisor, HypervisorError } from './drivers/hypervisor/index.ts';
+import type { Hypervisor } from './drivers/hypervisor/index.ts';
 import { type GivenDrivers, openDrivers, requireAll } from './drivers/index.ts';
 import {
   describeMessages,
@@ -61,7 +62,7 @@ import {
 import { enlistEdges, readShieldAddress } from './shield/index.ts';
 import { startReceiving } from './tickets/index.ts';
 import { version } from './version.ts';
-import { serveConsoles, vpsJobs } from './vps/index.ts';
+import { announceHost, ownAddress, serveConsoles, serveOtherProcesses, vpsJobs } from './vps/index.ts';
 import { sayConnections, warn } from './warn.ts';
 import { startWebhooks } from './webhooks/index.ts';
 import {
@@ -179,9 +180,10 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
       undo,
     );
     watchWorker(worker, registry);
-    if (config.role === 'worker') probePort = await openProbes(ctx, worker, registry, undo);
+    if (config.role === 'worker')
+      probePort = await openProbes(ctx, worker, registry, { node, drivers: requireAll(drivers) }, undo);
   } else startWatching(ctx, url, drivers, isWhereItWas, undo);
-  const port = api === null ? null : await openApi(ctx, api, drivers, undo);
+  const port = api === null ? null : await openApi(ctx, api, drivers, node, undo);
   const demo = config.demo && port !== null ? await openDemo(ctx, data.dir, baseUrlOf(config, port)) : null;
   isReady = true;
   undo.push(() => {
@@ -321,6 +323,7 @@ async function openProbes(
   ctx: Context & { db: ReturnType<typeof connect> },
   worker: Worker,
   registry: Registry,
+  { node, drivers }: { node: LocalNode | null; drivers: Drivers },
   undo: Undo[],
 ): Promise<number> {
   const ready = async () => {
@@ -328,8 +331,11 @@ async function openProbes(
   };
   const server = createProbeServer({ ctx, ready, checks: allChecks, registry });
   undo.push(() => closeApi(server));
-  const { workerPort: port, workerHost: host } = ctx.config;
-  return listen(server, port, host);
+  const { workerPort, workerHost } = ctx.config;
+  undo.push(serveOtherProcesses(ctx, server.server, drivers.hypervisor));
+  const port = await listen(server, workerPort, workerHost);
+  await announce(ctx, node, server, undo);
+  return port;
 }
 
 /** In a process whose workers are all elsewhere: tells them of jobs, and notices when there are none. */
@@ -342,6 +348,7 @@ function startWatching(
 ): void {
   undo.push(startAnnouncing(url, ctx.log, () => true).stop);
   if (drivers.clusters !== undefined) undo.push(followClusters(ctx, drivers.clusters).stop);
+  undo.push(followConsoleHosts(ctx, drivers).stop);
   undo.push(startPeriodicJobs(ctx, [...allWatches, watchingCluster(isWhereItWas)]));
   // Where mails would only be kept, those of customers are left for the worker, which may have a mail server.
   if (drivers.mail?.capabilities.includes('delivery'))
@@ -395,16 +402,27 @@ async function openApi(
   ctx: Whole,
   api: FastifyInstance,
   drivers: Partial<Drivers>,
+  node: LocalNode | null,
   undo: Undo[],
 ): Promise<number> {
   undo.push(() => closeApi(api));
   // Where this process drives nothing it gives no tickets either; by the first cluster it comes to have a hypervisor.
-  const hypervisorOf = (nodeId: number) => {
-    if (drivers.hypervisor !== undefined) return drivers.hypervisor(nodeId);
-    throw new HypervisorError('host_not_ready', `node ${nodeId} is not run by this process`);
-  };
+  const hypervisorOf = (nodeId: number) => (drivers.hypervisor ?? noHypervisor)(nodeId);
   undo.push(serveConsoles(ctx, api.server, hypervisorOf));
-  return listen(api, ctx.config.port, ctx.config.host);
+  const port = await listen(api, ctx.config.port, ctx.config.host);
+  await announce(ctx, node, api, undo);
+  return port;
+}
+
+/** Tells other processes where they see machines of this host. */
+async function announce(
+  ctx: Context,
+  node: LocalNode | null,
+  { server }: FastifyInstance,
+  undo: Undo[],
+): Promise<void> {
+  if (node === null || node.hypervisor === null) return;
+  undo.push(await announceHost(ctx, node.id, ownAddress(ctx.config, server)));
 }
 
 /** Returns the port, which with port 0 is known only now. */

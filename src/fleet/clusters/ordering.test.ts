@@ -89,6 +89,8 @@ it('says why what its engine cannot do is not possible', async () => {
 it('has its consoles opened by processes that do no jobs, and others not', { timeout: 40_000 }, async () => {
   const { ctx, clock } = bed.product;
   const dataDir = mkdtempSync(join(tmpdir(), 'innkeeper-api-'));
+  // The process that runs our own host has said where it answers, and is to be one that has not.
+  await sql(bed.product, 'delete from console_hosts');
   const config = { ...ctx.config, role: 'api' as const, port: 0, demo: false, dataDir };
   const silent = { stage: () => undefined, say: () => undefined };
   const parts = { clock, drivers: { openCluster: bed.simulated.open }, log: createLog('silent') };

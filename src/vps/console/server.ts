@@ -45,7 +45,7 @@ export function serveConsoles(
   const machines = new WeakMap<WebSocket, number>();
   const process = ownProcess(ctx.config);
   const lines = consoleLines(ctx, hypervisorOf, () => ({ process, address: ownAddress(ctx.config, server) }));
-  const others = serveLines(ctx, process, lines);
+  const others = serveLines(ctx, process, lines, hypervisorOf);
   const ways = { hypervisorOf, lines };
 
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -95,6 +95,28 @@ export function serveConsoles(
     sockets.close();
     others.close();
     await lines.close();
+  };
+}
+
+/**
+ * The same for other processes alone, in a worker without an API: consoles and screens of its node, to those that their viewers came to.
+ * Returns how to stop.
+ */
+export function serveOtherProcesses(ctx: Context, server: Server, hypervisorOf: HypervisorOf): () => void {
+  const others = serveLines(ctx, ownProcess(ctx.config), { join: () => null }, hypervisorOf);
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    socket.on('error', () => undefined);
+    try {
+      if (!others.isFor(request)) throw new Refusal(404, 'Not Found');
+      others.serve(request, socket, head);
+    } catch (refusal) {
+      refuse(socket, refusal instanceof Refusal ? refusal : new Refusal(503, 'Service Unavailable'));
+    }
+  };
+  server.on('upgrade', onUpgrade);
+  return () => {
+    server.off('upgrade', onUpgrade);
+    others.close();
   };
 }
 

@@ -5,12 +5,13 @@ import type { Config } from '../../../config.ts';
 
 /** Where this process answers others of the installation, as `http://host:port`. */
 export function ownAddress(
-  { processUrl, host }: Pick<Config, 'processUrl' | 'host'>,
+  { processUrl, role, ...config }: Pick<Config, 'processUrl' | 'host' | 'role' | 'workerHost'>,
   server: Server,
 ): string {
   if (processUrl !== null) return new URL(processUrl).origin;
   const at = server.address();
   const port = typeof at === 'object' && at !== null ? at.port : 0;
+  const host = role === 'worker' ? config.workerHost : config.host;
   const isEvery = host === '0.0.0.0' || host === '::';
   const name = isEvery ? os.hostname() : host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}`;

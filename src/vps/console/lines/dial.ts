@@ -3,7 +3,7 @@ import { createWebSocketStream, WebSocket } from 'ws';
 import { type Context, causesOf } from '../../../platform/index.ts';
 import { hangUpOnSilence } from '../silence.ts';
 import type { Holder } from './holders.ts';
-import { isAnswer, makePass } from './pass.ts';
+import { isAnswer, makePass, type Wanted } from './pass.ts';
 
 /** Where a process answers others that would join a line it holds. */
 export const linePath = '/line';
@@ -15,13 +15,13 @@ const answerWithinMs = 2_000;
 const pingEveryMs = 5_000;
 const largestMessageBytes = 2 ** 24;
 
-/** The line as its holder passes it on; null when that cannot be reached, or does not hold it. */
+/** What a process passes on of a machine; null when it cannot be reached, or has nothing of that. */
 export async function dial(
   ctx: Context,
-  serviceId: number,
-  { holder, address }: Holder,
+  wanted: Wanted,
+  { holder, address }: Pick<Holder, 'holder' | 'address'>,
 ): Promise<Duplex | null> {
-  const { pass, nonce } = makePass(ctx, serviceId, holder);
+  const { pass, nonce } = makePass(ctx, wanted, holder);
   const socket = new WebSocket(new URL(linePath, address.replace(/^http/, 'ws')), {
     headers: { authorization: `${passScheme} ${pass}` },
     handshakeTimeout: answerWithinMs,
@@ -43,7 +43,10 @@ export async function dial(
     });
   } catch (error) {
     socket.terminate();
-    ctx.log.info({ service: serviceId, address, err: causesOf(error) }, 'a console line cannot be joined');
+    ctx.log.info(
+      { service: wanted.serviceId, address, err: causesOf(error) },
+      'another process does not show a machine',
+    );
     return null;
   }
   hangUpOnSilence(socket, pingEveryMs);

@@ -133,18 +133,18 @@ describe('a line', () => {
 
 describe('a pass', () => {
   it('is read once, by processes with the same key, within a minute', () => {
-    const { pass } = makePass(product.ctx, id, process(1).process);
+    const { pass } = makePass(product.ctx, { serviceId: id, what: 'line' }, process(1).process);
     const read = passReader(product.ctx);
     expect(read(pass)).toMatchObject({ serviceId: id, holder: process(1).process });
     expect(read(pass)).toBeNull();
     for (const wrong of ['', 'x', pass.slice(0, -2), `A${pass.slice(1)}`]) expect(read(wrong)).toBeNull();
-    const late = makePass(product.ctx, id, process(1).process).pass;
+    const late = makePass(product.ctx, { serviceId: id, what: 'line' }, process(1).process).pass;
     product.clock.travel(61_000);
     expect(read(late)).toBeNull();
   });
 
   it('is answered by who could read it, and what a stranger says is no answer', () => {
-    const { pass, nonce } = makePass(product.ctx, id, process(1).process);
+    const { pass, nonce } = makePass(product.ctx, { serviceId: id, what: 'line' }, process(1).process);
     const read = passReader(product.ctx)(pass);
     if (read === null) throw new Error('it is not read');
     const answer = answerTo(product.ctx, read);
@@ -162,5 +162,7 @@ it.each([
 ])('a process is reached at %s, else at its own address %s', (processUrl, host, expected) => {
   const server = { address: () => ({ port: 8_080 }) } as never;
   const port = processUrl === null ? '8080' : '';
-  expect(ownAddress({ processUrl, host }, server)).toBe(`${expected}${port}`);
+  expect(ownAddress({ processUrl, host, role: 'all', workerHost: '10.9.9.9' }, server)).toBe(
+    `${expected}${port}`,
+  );
 });

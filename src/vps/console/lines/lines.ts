@@ -63,7 +63,7 @@ export function consoleLines(ctx: Context, hypervisorOf: HypervisorOf, self: () 
       const found = await inTurn(String(serviceId), () => enter(serviceId));
       if (found === null) continue;
       if (!('holder' in found)) return view(found);
-      const joined = await dial(ctx, serviceId, found);
+      const joined = await dial(ctx, { serviceId, what: 'line' }, found);
       if (joined !== null) return joined;
       const how = await watchHolder(ctx, serviceId, found);
       if (how === 'lives') throw new LineElsewhere(found.address);

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../../../platform/index.ts';
 
-/** What one process shows another to join a line that it holds: sealed with the secret key, so only processes of ours can make one. */
-export interface Pass {
-  serviceId: number;
+/** What one process wants of another: to join a line that it holds, or to see a machine of a node that it runs. */
+export type Wanted =
+  | { serviceId: number; what: 'line' }
+  | { serviceId: number; what: 'serial' | 'vnc' | 'screen'; nodeId: number };
+
+/** What is shown for it: sealed with the secret key, so only processes of ours can make one. */
+export type Pass = Wanted & {
   /** The process that it is meant for. */
   holder: string;
   nonce: string;
   /** Milliseconds. */
   madeAt: number;
-}
+};
 
 const passContext = 'to join a console line';
 const answerContext = 'holds a console line';
@@ -18,11 +22,11 @@ const goodForMs = 60_000;
 
 export function makePass(
   { seal, clock }: Context,
-  serviceId: number,
+  wanted: Wanted,
   holder: string,
 ): { pass: string; nonce: string } {
   const nonce = randomUUID();
-  const said: Pass = { serviceId, holder, nonce, madeAt: clock.now().getTime() };
+  const said: Pass = { ...wanted, holder, nonce, madeAt: clock.now().getTime() };
   return { pass: seal.close(JSON.stringify(said), passContext).toString('base64url'), nonce };
 }
 

@@ -14,7 +14,7 @@ const lookForMs = 1_500;
 export async function requireJoinable(ctx: Context, serviceId: number): Promise<void> {
   const holder = await findHolder(ctx, serviceId);
   if (holder === null || holder.holder === ownProcess(ctx.config)) return;
-  const line = await dial(ctx, serviceId, holder);
+  const line = await dial(ctx, { serviceId, what: 'line' }, holder);
   if (line !== null) return void line.destroy();
   // A dead one's line is taken over by whoever comes with the ticket.
   if ((await watchHolder(ctx, serviceId, holder, lookForMs)) !== 'lives') return;

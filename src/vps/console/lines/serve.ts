@@ -1,17 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
-import type { Context } from '../../../platform/index.ts';
+import type { HypervisorOf } from '../../../drivers/hypervisor/index.ts';
+import { type Context, causesOf } from '../../../platform/index.ts';
+import { machineIdOf } from '../../machine.ts';
 import { Refusal } from '../refusal.ts';
 import { hangUpOnSilence } from '../silence.ts';
 import { answerHeader, linePath, passScheme } from './dial.ts';
 import type { ConsoleLines } from './lines.ts';
-import { answerTo, passReader } from './pass.ts';
+import { answerTo, type Pass, passReader } from './pass.ts';
 
 const pingEveryMs = 5_000;
 const largestMessageBytes = 2 ** 20;
 
-/** Passes lines that this process holds on to other processes of ours. */
+/** Passes what this process has of machines on to other processes of ours: lines that it holds, consoles and screens of its node. */
 export interface LineServer {
   /** Whether this is what is asked for. */
   isFor(request: IncomingMessage): boolean;
@@ -20,7 +22,12 @@ export interface LineServer {
   close(): void;
 }
 
-export function serveLines(ctx: Context, process: string, lines: ConsoleLines): LineServer {
+export function serveLines(
+  ctx: Context,
+  process: string,
+  lines: Pick<ConsoleLines, 'join'>,
+  hypervisorOf: HypervisorOf,
+): LineServer {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: largestMessageBytes,
@@ -33,11 +40,11 @@ export function serveLines(ctx: Context, process: string, lines: ConsoleLines): 
   return {
     isFor: ({ url }) => url === linePath,
     serve(request, socket, head) {
-      const [scheme, shown = ''] = (request.headers.authorization ?? '').split(' ');
-      const pass = scheme === passScheme ? read(shown) : null;
+      const [scheme, sealed = ''] = (request.headers.authorization ?? '').split(' ');
+      const pass = scheme === passScheme ? read(sealed) : null;
       if (pass === null) throw new Refusal(401, 'Unauthorized');
       if (pass.holder !== process) throw new Refusal(421, 'Misdirected Request');
-      const line = lines.join(pass.serviceId);
+      const line = pass.what === 'line' ? lines.join(pass.serviceId) : shown(pass);
       if (line === null) throw new Refusal(409, 'Conflict');
       answers.set(request, answerTo(ctx, pass));
       line.catch(() => undefined); // told to the other side below
@@ -49,6 +56,18 @@ export function serveLines(ctx: Context, process: string, lines: ConsoleLines): 
       sockets.close();
     },
   };
+
+  async function shown({ serviceId, what, nodeId }: Exclude<Pass, { what: 'line' }>): Promise<Duplex> {
+    const machine = machineIdOf(serviceId);
+    try {
+      const hypervisor = hypervisorOf(nodeId);
+      if (what !== 'screen') return await hypervisor.openConsole(machine, what);
+      return Duplex.from([await hypervisor.readScreen(machine)]);
+    } catch (error) {
+      ctx.log.warn({ service: serviceId, err: causesOf(error) }, 'another process is shown nothing');
+      throw error;
+    }
+  }
 }
 
 function connect(other: WebSocket, line: Promise<Duplex>): void {
@@ -57,9 +76,11 @@ function connect(other: WebSocket, line: Promise<Duplex>): void {
   stream.on('error', () => stream.destroy());
   line.then(
     (open) => {
-      open.on('error', () => open.destroy()).once('close', () => stream.destroy());
+      // What was read to its end is sent to its end.
+      open.on('error', () => open.destroy()).once('close', () => stream.end());
       stream.once('close', () => open.destroy());
-      stream.pipe(open).pipe(stream);
+      open.pipe(stream);
+      if (open.writable) stream.pipe(open);
     },
     () => stream.destroy(),
   );

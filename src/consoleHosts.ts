@@ -1,0 +1,32 @@
+import { again } from './again.ts';
+import { type Hypervisor, HypervisorError, type HypervisorOf } from './drivers/hypervisor/index.ts';
+import type { Context, Drivers } from './platform/index.ts';
+import { findConsoleHosts, hypervisorElsewhere } from './vps/index.ts';
+
+const followEveryMs = 5_000;
+
+/**
+ * Has a process without machines of its own reach consoles and screens of those of our hosts, through the processes that run them. Its
+ * drivers have a hypervisor for as long as there is such a host, or a cluster.
+ */
+export function followConsoleHosts(ctx: Context, drivers: Partial<Drivers>): { stop(): Promise<void> } {
+  let hosts = new Map<number, Hypervisor>();
+  const before = Object.getOwnPropertyDescriptor(drivers, 'hypervisor');
+  const ofClusters = () => (before?.get?.() ?? before?.value) as HypervisorOf | undefined;
+  const get = (): HypervisorOf | undefined => {
+    const others = ofClusters();
+    if (hosts.size === 0) return others;
+    return (nodeId) => hosts.get(nodeId) ?? (others ?? noHypervisor)(nodeId);
+  };
+  Object.defineProperty(drivers, 'hypervisor', { get, enumerable: true });
+  return again(ctx, 'processes that show machines could not be read', followEveryMs, async () => {
+    hosts = new Map(
+      (await findConsoleHosts(ctx)).map((host) => [host.node_id, hypervisorElsewhere(ctx, host)]),
+    );
+  });
+}
+
+/** Of a process that runs no machines and reaches none. */
+export function noHypervisor(nodeId: number): never {
+  throw new HypervisorError('host_not_ready', `node ${nodeId} is not run by this process`);
+}
