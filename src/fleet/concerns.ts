@@ -43,6 +43,17 @@ export const fleetConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'server.bmc_lost',
+    subject: 'server',
+    title: 'Servers whose BMC does not answer or does not let us in',
+    find: statement<Concern, { limit: number }>(
+      'fleet.lostBmcs',
+      `select s.id, null::bigint as organization_id, b.problem_since as since, s.name || ': ' || b.problem as message
+       from server_bmcs b join servers s on s.id = b.server_id where b.problem is not null
+       order by b.problem_since desc, b.server_id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'switch.failed',
     subject: 'switch',
     title: 'Switches that could not be read',

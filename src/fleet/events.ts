@@ -176,6 +176,15 @@ interface ServerDiskChanged {
   installed: string | null;
 }
 
+interface ServerNamed {
+  name: string;
+}
+
+interface ServerBmcLost {
+  name: string;
+  problem: string;
+}
+
 interface SwitchNamed {
   name: string;
 }
@@ -304,3 +313,9 @@ export const switchPlugged = event<SwitchPlugged>(
   'switch.plugged',
   'staff said which server is plugged into a port of a switch',
 );
+
+export const serverBmcLost = event<ServerBmcLost>(
+  'server.bmc_lost',
+  "a server's BMC does not answer any more, or does not let us in",
+);
+export const serverBmcBack = event<ServerNamed>('server.bmc_back', "a server's BMC was heard of again");

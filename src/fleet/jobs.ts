@@ -6,6 +6,7 @@ import { noteDays } from './days.ts';
 import { watchNodes } from './heartbeat.ts';
 import { imagePreparation } from './prepareImage.ts';
 import { reverseNaming } from './reverse.ts';
+import { askingBmc, askingBmcsPeriodicJob } from './servers/life.ts';
 import { switchReading, switchReadingPeriodicJob } from './switches/read.ts';
 import { tellingNames } from './tellNames.ts';
 
@@ -16,6 +17,7 @@ export const fleetJobs: AnySaga[] = [
   clusterCheck,
   clusterImage,
   switchReading,
+  askingBmc,
 ];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [
@@ -24,6 +26,7 @@ export const fleetPeriodicJobs: PeriodicJob[] = [
   tellingNames,
   clusterCheckPeriodicJob,
   switchReadingPeriodicJob,
+  askingBmcsPeriodicJob,
 ];
 
 /** What every process looks after, also one that does no jobs. */

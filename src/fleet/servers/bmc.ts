@@ -33,7 +33,8 @@ const writeBmc = statement<never, Reached & { serverId: number; password: Buffer
   `insert into server_bmcs (server_id, kind, address, port, username, password, certificate)
    values (:serverId, :kind, :address, :port::integer, :user, :password, :certificate)
    on conflict (server_id) do update set kind = excluded.kind, address = excluded.address, port = excluded.port,
-     username = excluded.username, password = excluded.password, certificate = excluded.certificate`,
+     username = excluded.username, password = excluded.password, certificate = excluded.certificate, power = null, heard_at = null,
+     asked_at = null, problem = null, problem_since = null`,
 );
 const deleteBmc = statement<never, { serverId: number }>(
   'fleet.deleteServerBmc',
@@ -73,4 +74,8 @@ export async function keepBmc(tx: TxContext, serverId: number, bmc: NewBmc | nul
 
 function sealBmcPassword({ seal }: Context, serverId: number, password: string): Buffer {
   return seal.close(password, contextOf(serverId));
+}
+
+export function openBmcPassword({ seal }: Context, serverId: number, sealed: Buffer): string {
+  return seal.open(sealed, contextOf(serverId));
 }

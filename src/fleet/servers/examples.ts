@@ -23,7 +23,17 @@ const server = {
   ports: ['52:54:00:12:34:56', '52:54:00:12:34:57'].map((mac) => ({
     ...{ mac, switch_id: null, switch: null, switch_port: null },
   })),
-  bmc: { kind: 'ipmi', address: '192.0.2.107', port: null, user: 'innkeeper', certificate: null },
+  bmc: {
+    kind: 'ipmi',
+    address: '192.0.2.107',
+    port: null,
+    user: 'innkeeper',
+    certificate: null,
+    power: null,
+    heard_at: null,
+    asked_at: null,
+    problem: null,
+  },
   disks: [],
   note: null,
   actions: {

@@ -2,6 +2,14 @@ import { statement } from '../../platform/index.ts';
 import type { Reached } from './bmc.ts';
 import { actionsOf, type ServerState } from './states.ts';
 
+/** What was heard of a BMC; moments as text. */
+interface Heard {
+  power: 'on' | 'off' | null;
+  heard_at: string | null;
+  asked_at: string | null;
+  problem: string | null;
+}
+
 export interface ServerRow {
   id: number;
   name: string;
@@ -16,7 +24,7 @@ export interface ServerRow {
   height: number;
   macs: string[];
   ports: { mac: string; switch_id: number | null; switch: string | null; switch_port: string | null }[];
-  bmc: Reached | null;
+  bmc: (Reached & Heard) | null;
   disks: { serial: string; model: string | null; installed_at: string; removed_at: string | null }[];
   note: string | null;
   created_at: Date;
@@ -34,7 +42,7 @@ export const selectServer = `
        'switch_port', p.switch_port) order by p.position), '[]')
      from server_ports p left join switches w on w.id = p.switch_id where p.server_id = t.id) as ports,
     (select jsonb_build_object('kind', b.kind, 'address', host(b.address), 'port', b.port, 'user', b.username,
-       'certificate', b.certificate)
+       'certificate', b.certificate, 'power', b.power, 'heard_at', b.heard_at, 'asked_at', b.asked_at, 'problem', b.problem)
      from server_bmcs b where b.server_id = t.id) as bmc,
     (select coalesce(jsonb_agg(jsonb_build_object('serial', d.serial, 'model', d.model, 'installed_at', d.installed_at,
        'removed_at', d.removed_at) order by d.id), '[]') from server_disks d where d.server_id = t.id) as disks
@@ -56,7 +64,8 @@ export function viewServer(row: ServerRow) {
   return {
     ...{ id: row.id, name: row.name, serial: row.serial, state: row.state, reason: row.reason },
     ...{ state_since: row.state_since, rack_id: row.rack_id, rack: row.rack, location: row.location },
-    ...{ unit: row.unit, height: row.height, macs: row.macs, bmc: row.bmc, note: row.note },
+    ...{ unit: row.unit, height: row.height, macs: row.macs, note: row.note },
+    bmc: row.bmc && { ...row.bmc, heard_at: moment(row.bmc.heard_at), asked_at: moment(row.bmc.asked_at) },
     ports: row.ports,
     disks: row.disks.map(({ serial, model, installed_at: installed, removed_at: removed }) => ({
       ...{ serial, model, installed_at: new Date(installed), removed_at: moment(removed) },

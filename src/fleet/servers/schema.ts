@@ -86,6 +86,12 @@ const Bmc = named(
     port: Nullable(Type.Integer({ description: 'Null: the usual one of its kind' })),
     user: Type.String(),
     certificate: Nullable(Type.String()),
+    power: Nullable(
+      Choice(['on', 'off'], { description: 'Of its server, as it was heard last; null: it never was' }),
+    ),
+    heard_at: Nullable(Timestamp),
+    asked_at: Nullable(Timestamp),
+    problem: Nullable(Type.String({ description: 'Why nothing was heard when it was asked last' })),
   }),
   'The controller of a server, without its password',
 );

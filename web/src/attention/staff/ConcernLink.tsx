@@ -24,6 +24,7 @@ const pages = {
   ticket_mail: '/staff/unclaimed-mails/$id',
   cluster: '/staff/clusters/$id',
   switch: '/staff/switches/$id',
+  server: '/staff/servers/$id',
 } as const;
 
 /** Leads to what it is about; nothing where there is no page that says more. */

@@ -42,7 +42,7 @@ export function Server() {
               ]}
               cells={{
                 rack: ({ rack_id: rackId, rack }) =>
-                  rackId !== null && (
+                  rackId === null ? null : (
                     <LinkTo to="/staff/racks/$id" params={{ id: String(rackId) }}>
                       {rack}
                     </LinkTo>
@@ -115,7 +115,7 @@ function Ports({ of: { ports } }: { of: Schema<'Server'> }) {
   const { t } = useText();
   const columns = useColumns<Schema<'ServerPort'>>(['mac', 'switch', 'switch_port'], {
     switch: ({ switch_id: id, switch: name }) =>
-      id !== null && (
+      id === null ? null : (
         <LinkTo to="/staff/switches/$id" params={{ id: String(id) }}>
           {name}
         </LinkTo>
@@ -144,8 +144,14 @@ function Bmc({ of: { bmc } }: { of: Schema<'Server'> }) {
         <Text size="sm">{t('racks.noBmc')}</Text>
       ) : (
         <Facts
-          of={{ ...bmc, kind: t(`racks.bmc_${bmc.kind}`), user_name: bmc.user }}
+          of={{
+            ...{ ...bmc, kind: t(`racks.bmc_${bmc.kind}`), user_name: bmc.user },
+            power: bmc.power && t(`racks.power_${bmc.power}`),
+          }}
           names={[
+            'power',
+            'heard_at',
+            ...(bmc.problem === null ? [] : (['problem'] as const)),
             'kind',
             'address',
             'port',
@@ -172,22 +178,24 @@ function Disks({ of: { id, disks } }: { of: Schema<'Server'> }) {
         onRetry={() => undefined}
         empty={<Text c="dimmed">{t('empty.disks')}</Text>}
       />
-      <Act
-        operation="changeServerDisk"
-        fields={changeServerDisk}
-        label={t('racks.changeDisk')}
-        text={t('racks.changeDiskText')}
-        onAct={({ removed, installed, model }) =>
-          client.post('/staff/servers/{id}/disks', {
-            path: { id },
-            body: { ...(removed && { removed }), ...(installed && { installed }), ...(model && { model }) },
-          })
-        }
-      >
-        <Named name="removed" isOptional />
-        <Named name="installed" isOptional />
-        <Named name="model" isOptional />
-      </Act>
+      <Group gap="xs">
+        <Act
+          operation="changeServerDisk"
+          fields={changeServerDisk}
+          label={t('racks.changeDisk')}
+          text={t('racks.changeDiskText')}
+          onAct={({ removed, installed, model }) =>
+            client.post('/staff/servers/{id}/disks', {
+              path: { id },
+              body: { ...(removed && { removed }), ...(installed && { installed }), ...(model && { model }) },
+            })
+          }
+        >
+          <Named name="removed" isOptional />
+          <Named name="installed" isOptional />
+          <Named name="model" isOptional />
+        </Act>
+      </Group>
     </Section>
   );
 }

@@ -185,7 +185,7 @@ export function Switch() {
     ['name', 'label', 'is_up', 'speed_mbps', 'in_mbps', 'out_mbps', 'server', 'mac', 'actions'],
     {
       server: ({ server_id: server, server: name }) =>
-        server !== null && (
+        server === null ? null : (
           <LinkTo to="/staff/servers/$id" params={{ id: String(server) }}>
             {name}
           </LinkTo>

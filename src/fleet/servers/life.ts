@@ -1,0 +1,116 @@
+import type { BmcConnection, ServerPower } from '../../drivers/bmc/index.ts';
+import { record } from '../../events/index.ts';
+import {
+  type Context,
+  enqueue,
+  isJobUnfinishedAbout,
+  type PeriodicJob,
+  saga,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
+import { serverBmcBack, serverBmcLost } from '../events.ts';
+import { openBmcPassword, type Reached } from './bmc.ts';
+
+interface Payload {
+  serverId: number;
+}
+
+interface State {
+  /** Whom it was asked at: what another one said says nothing. */
+  at: string;
+  found: { power: ServerPower } | { problem: string };
+}
+
+/** Each is asked this often, so that a login that stops working is noticed within the hour, and a silent one much sooner. */
+const askEveryMs = 300_000;
+const askTimeoutMs = 8_000;
+
+const bmcOf = statement<Omit<Reached, 'user'> & { username: string; password: Buffer }, { serverId: number }>(
+  'fleet.bmcOfServer',
+  `select kind, host(address) as address, port, username, certificate, password from server_bmcs where server_id = :serverId`,
+);
+
+/** How a server's BMC is spoken to, password and all: for the driver alone. Null: nobody said how. */
+export async function bmcConnection(ctx: Context, serverId: number): Promise<BmcConnection | null> {
+  const row = await ctx.db.maybe(bmcOf, { serverId });
+  if (row === null) return null;
+  const { kind, address, port, username: user, certificate } = row;
+  const password = openBmcPassword(ctx, serverId, row.password);
+  return { kind, address, user, password, certificate, ...(port !== null && { port }) };
+}
+
+/** Asks a server's BMC whether its power is on: the sign of life. Nothing is changed. */
+export const askingBmc = saga<Payload, State>({
+  name: 'fleet.askBmc',
+  steps: [
+    {
+      name: 'ask',
+      do: async ({ ctx, drivers, payload: { serverId } }) => {
+        const connection = await bmcConnection(ctx, serverId);
+        if (connection === null) return {}; // forgotten meanwhile
+        const at = placeOf(connection);
+        try {
+          const bmc = drivers.bmc(connection);
+          try {
+            return { at, found: { power: await bmc.readPower({ timeoutMs: askTimeoutMs }) } };
+          } finally {
+            await bmc.close();
+          }
+        } catch (error) {
+          // One that is not heard of is what was found, and no failure of the question.
+          if (!(error instanceof Error && 'waits' in error)) throw error;
+          return { at, found: { problem: error.message } };
+        }
+      },
+    },
+  ],
+  succeeded: async (tx, { serverId }, { at, found }) => {
+    if (at !== undefined && found !== undefined) await hear(tx, serverId, at, found);
+  },
+});
+
+function placeOf({ kind, address, port, user }: BmcConnection): string {
+  return [kind, address, port ?? '', user].join(' ');
+}
+
+const placeNow = `concat_ws(' ', b.kind, host(b.address), coalesce(b.port::text, ''), b.username)`;
+const write = statement<
+  { name: string; before: string | null },
+  { serverId: number; at: string; power: ServerPower | null; problem: string | null; now: Date }
+>(
+  'fleet.hearBmc',
+  `update server_bmcs b set power = coalesce(:power, b.power), problem = :problem, asked_at = :now,
+     heard_at = case when :problem::text is null then :now else b.heard_at end,
+     problem_since = case when :problem::text is null then null else coalesce(b.problem_since, :now) end
+   from (select server_id, problem from server_bmcs where server_id = :serverId for no key update) o, servers s
+   where b.server_id = o.server_id and s.id = b.server_id and ${placeNow} = :at
+   returning s.name, o.problem as before`,
+);
+
+async function hear(tx: TxContext, serverId: number, at: string, found: State['found']): Promise<void> {
+  const [power, problem] = 'problem' in found ? [null, found.problem] : [found.power, null];
+  const written = await tx.db.maybe(write, { serverId, at, power, problem, now: tx.clock.now() });
+  if (written === null || (written.before === null) === (problem === null)) return;
+  const about = { subject: { type: 'server', id: serverId }, organizationId: null };
+  if (problem === null) await record(tx, serverBmcBack, { ...about, data: { name: written.name } });
+  else await record(tx, serverBmcLost, { ...about, data: { name: written.name, problem } });
+}
+
+const due = statement<{ server_id: number }, { before: Date }>(
+  'fleet.dueBmcs',
+  `select server_id from server_bmcs where asked_at is null or asked_at <= :before order by asked_at nulls first, server_id limit 1000`,
+);
+
+/** Asks the BMC of every server for a sign of life every five minutes. */
+export const askingBmcsPeriodicJob: PeriodicJob = {
+  name: 'fleet.askBmcs',
+  intervalMs: 60_000,
+  work: async (tx) => {
+    // A little early, so that turns of a minute do not make six of five.
+    const before = new Date(tx.clock.now().getTime() - askEveryMs + 10_000);
+    for (const { server_id: serverId } of await tx.db.many(due, { before }))
+      if (!(await isJobUnfinishedAbout(tx, askingBmc, { serverId })))
+        await enqueue(tx, askingBmc, { serverId }, { organizationId: null });
+  },
+};
