@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { measureActions } from './actions.ts';
 import { measureActivity } from './activity.ts';
 import { measureAttacks } from './attacks.ts';
+import { measureBmcs } from './bmcs.ts';
 import { measureCheckout } from './checkout.ts';
 import { measureDashboard } from './dashboard.ts';
 import { measureDocuments } from './documents.ts';
@@ -70,6 +71,7 @@ try {
   if (wanted('dashboard')) await dashboard();
   await take('jobs', jobs);
   await take('failover', () => measureFailover(quick ? 1 : 5));
+  await take('bmcs', () => measureBmcs({ rounds: quick ? 1 : 3, bmcs: 1_000 }));
   await take('documents', () =>
     measureDocuments(quick ? { rounds: 3, documents: 20 } : { rounds: 9, documents: 100 }),
   );
