@@ -1,6 +1,6 @@
 import type { BmcAccount } from '../contract.ts';
 import { BmcError } from '../failure.ts';
-import type { Ipmi } from './program.ts';
+import { type Ipmi, withCommas } from './program.ts';
 
 const app = 0x06;
 const setAccess = 0x43;
@@ -20,7 +20,7 @@ const enabledOf: Record<number, boolean> = { 1: true, 2: false };
 /** Those with a name, and who gives none where that is let in. */
 export async function listAccounts(ipmi: Ipmi, leftMs: number): Promise<BmcAccount[]> {
   const endsMs = performance.now() + leftMs;
-  const table = await ipmi.run(['-c', 'user', 'list', String(thisChannel)], leftMs);
+  const table = await ipmi.run([withCommas, 'user', 'list', String(thisChannel)], leftMs);
   const accounts: BmcAccount[] = [];
   for (const line of table.split('\n')) {
     // A name may have commas in it.

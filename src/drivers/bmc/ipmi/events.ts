@@ -1,10 +1,10 @@
 import type { BmcEvent } from '../contract.ts';
-import type { Ipmi } from './program.ts';
+import { type Ipmi, withCommas } from './program.ts';
 
 const most = 200;
 
 export async function readEvents(ipmi: Ipmi, leftMs: number): Promise<BmcEvent[]> {
-  const table = await ipmi.runQuietly(['-c', 'sel', 'elist', 'last', String(most)], leftMs);
+  const table = await ipmi.runQuietly([withCommas, 'sel', 'elist', 'last', String(most)], leftMs);
   return table.split('\n').flatMap((line) => {
     const [id, day, time, subject = '', ...what] = line.split(',').map((field) => field.trim());
     if (id === undefined || !/^[0-9a-f]+$/.test(id) || day === undefined || time === undefined) return [];

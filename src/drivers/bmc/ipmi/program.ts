@@ -46,6 +46,8 @@ const suites = [17, 3];
 /** Which of them a BMC knew last: to find out costs a session, or all of the time when it says nothing to what it does not know. */
 const known = new Map<string, number>();
 const plain = { level: 'ADMINISTRATOR' as const, isQuiet: false, once: false, input: '' };
+/** Has it print commas between the columns of a table. */
+export const withCommas = '-c';
 /** More than the longest event log. */
 const longestOutput = 2 ** 20;
 

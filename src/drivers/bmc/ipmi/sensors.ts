@@ -1,5 +1,5 @@
 import type { SensorReading } from '../contract.ts';
-import type { Ipmi } from './program.ts';
+import { type Ipmi, withCommas } from './program.ts';
 
 const units: Record<string, [SensorReading['kind'], string]> = {
   'degrees C': ['temperature', 'celsius'],
@@ -17,7 +17,7 @@ const states: Record<string, SensorReading['state']> = {
 
 /** Those that measure something; one that only tells states, such as whether a lid is open, is left out. */
 export async function readSensors(ipmi: Ipmi, leftMs: number): Promise<SensorReading[]> {
-  const table = await ipmi.run(['-c', 'sensor', 'list'], leftMs);
+  const table = await ipmi.run([withCommas, 'sensor', 'list'], leftMs);
   return table.split('\n').flatMap((line) => {
     const fields = line.split(',');
     // A name may have commas in it.
