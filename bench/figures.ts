@@ -12,6 +12,7 @@ import { measureFailover } from './failover.ts';
 import { measureFlows } from './flows.ts';
 import { measureGet } from './get.ts';
 import { openHouse, temporaryDir, undoAll } from './house.ts';
+import { measureIdle } from './idle.ts';
 import { measureJobs } from './jobs.ts';
 import { measureList } from './list.ts';
 import { measureMonth } from './month.ts';
@@ -70,6 +71,7 @@ try {
   if (wanted('tickets')) await tickets();
   if (wanted('dashboard')) await dashboard();
   await take('jobs', jobs);
+  if (wanted('idle')) await idle();
   await take('failover', () => measureFailover(quick ? 1 : 5));
   await take('bmcs', () => measureBmcs({ rounds: quick ? 1 : 3, bmcs: 1_000 }));
   await take('documents', () =>
@@ -308,6 +310,15 @@ async function jobs(): Promise<Figure[]> {
   await access.close();
   await house.stop();
   return figures;
+}
+
+/** Beside a product that only answers requests. */
+async function idle(): Promise<void> {
+  const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator', ROLE: 'api' });
+  await take('idle', () =>
+    measureIdle(house, quick ? { rounds: 1, seconds: 30 } : { rounds: 5, seconds: 60 }),
+  );
+  await house.stop();
 }
 
 /** Start and memory of the product as it comes, with real machines where there can be any; then such a machine. */

@@ -20,6 +20,8 @@ export interface DrivenClusters {
 }
 
 const followEveryMs = 5_000;
+/** As long as there is none. */
+const followFirstEveryMs = 30_000;
 const askEveryMs = 5_000;
 
 /** Has the drivers of this process be those of the clusters that the fleet has, so that consoles of their machines can be opened. */
@@ -36,8 +38,12 @@ export function followClusters(ctx: Context, clusters: Clusters): { stop(): Prom
 export function driveClusters(ctx: Context, clusters: Clusters): DrivenClusters {
   const by = randomUUID();
   const driven = new Map<number, DrivenCluster>();
+  let readAtMs = Number.NEGATIVE_INFINITY;
   const following = again(ctx, 'clusters could not be read', followEveryMs, async () => {
+    const isEarly = performance.now() - readAtMs < followFirstEveryMs - followEveryMs / 2;
+    if (driven.size === 0 && isEarly && !ctx.clock.isDriven) return;
     const wanted = await clustersToDrive(ctx);
+    readAtMs = performance.now();
     for (const [id, each] of driven) {
       if (wanted.some((cluster) => cluster.id === id && cluster.generation === each.generation)) continue;
       driven.delete(id);

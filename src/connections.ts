@@ -13,9 +13,8 @@ const ofApi = {
 };
 const ofWorker = {
   'shows that it lives, and hears of jobs': 1,
-  'leads periodic jobs': 1,
-  'leads webhooks, and hears of the journal for them': 2,
-  'leads mails that come in': 1,
+  'leads what one process at a time does': 1,
+  'hears of the journal, for webhooks': 1,
 };
 
 /**

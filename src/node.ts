@@ -12,6 +12,7 @@ import {
   registerNode,
   registerRouter,
   requireOwnName,
+  troubleNoter,
   writeCapabilities,
   writeTroubles,
 } from './fleet/index.ts';
@@ -26,10 +27,10 @@ import {
   requireNothingBehind,
 } from './shield/index.ts';
 import {
+  createReconciler,
   createSampler,
   findUnknownMachines,
   onMachineEvent,
-  reconcileNode,
   resolutions,
 } from './vps/index.ts';
 
@@ -45,6 +46,7 @@ type Say = (line: string) => void;
 
 const reconcileEveryMs = 5_000;
 const troublesEveryMs = 5_000;
+const followEveryMs = 30_000;
 const mendEveryMs = 10_000;
 const compareEdgeEveryMs = 60_000;
 const countRulesEveryMs = 5_000;
@@ -145,18 +147,20 @@ export function watchNode(
   );
   // After a reboot of the host the rules are back before the machines are, unless the edge takes very long.
   const filteredOnce = Promise.race([shielding.first, sleep(edgePatienceMs, undefined, { ref: false })]);
+  const reconcile = createReconciler(ctx, id, hypervisor);
   const comparing = again(ctx, 'machines could not be compared', reconcileEveryMs, async () => {
     await filteredOnce;
-    await reconcileNode(ctx, id, hypervisor);
+    await reconcile();
   });
   const sampling = again(ctx, 'machines could not be sampled', resolutions.hour.intervalS * 1_000, sample);
+  const noteTroubles = troubleNoter(ctx, id);
   const asking = again(ctx, 'a node could not be asked what it lacks', troublesEveryMs, async () =>
-    writeTroubles(ctx, id, await hypervisor.troubles()),
+    noteTroubles(await hypervisor.troubles()),
   );
   const mending = again(ctx, 'what machines stand on could not be mended', mendEveryMs, () =>
     hypervisor.mend(),
   );
-  const following = again(ctx, 'gateways of new pools could not be added', reconcileEveryMs, () =>
+  const following = again(ctx, 'gateways of new pools could not be added', followEveryMs, () =>
     followGateways(ctx, ctx.config.location, gateways, () => hypervisor.prepare(() => undefined)),
   );
   const forget = hypervisor.watch((event) => {

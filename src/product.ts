@@ -43,6 +43,7 @@ import {
   forgetUnsettled,
   leadPeriodicJobs,
   openDictionary,
+  openLeading,
   openSeal,
   type PeriodicJob,
   type ProcessLog,
@@ -75,6 +76,7 @@ import {
   allWatches,
   jobsWhileHeld,
   jobsWithoutMachines,
+  periodicGlance,
   standInJobs,
 } from './worker.ts';
 
@@ -298,14 +300,15 @@ async function startBackground(
       return mayGoOn ? job.work(tx) : 'held';
     },
   });
-  undo.push(startPeriodicJobs(ctx, allWatches));
+  const leading = openLeading(url, ctx.log);
   const others = allPeriodicJobs.filter((job) => !allWatches.includes(job));
   const led = [...others, ...clearing(ctx, retentionUrl, undo)].map(held);
-  undo.push(leadPeriodicJobs(ctx, url, led));
+  undo.push(leadPeriodicJobs(ctx, leading, [...allWatches, ...led], periodicGlance));
   const mayGoOn = () => isWhereItWas(ctx);
-  undo.push(startStandIn(ctx, url, { ...standsIn(drivers, mayGoOn), whileSilent: [] }));
-  undo.push(startWebhooks(ctx, url, mayGoOn));
-  undo.push(await startReceiving(ctx, url, drivers, mayGoOn));
+  const isWorking = () => worker.isAlive();
+  undo.push(startStandIn(ctx, url, { ...standsIn(drivers, mayGoOn), whileSilent: [], isWorking }));
+  undo.push(startWebhooks(ctx, leading, mayGoOn));
+  undo.push(await startReceiving(ctx, leading, drivers, mayGoOn));
   return worker;
 }
 

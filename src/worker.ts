@@ -2,6 +2,7 @@ import {
   accountMails,
   addressRequests,
   forgetClosed,
+  nextReset,
   purgeAddressRequests,
   purgeChallenges,
   purgeEmailChanges,
@@ -24,6 +25,9 @@ import {
   ledgerConcerns,
   ledgerMeasures,
   matchStatement,
+  nextAnswered,
+  nextExpiring,
+  nextTaxId,
   readAddressees,
   readBrand,
   statementConcerns,
@@ -65,6 +69,7 @@ import {
   clockConcerns,
   connectionConcerns,
   forgetSetAside,
+  glanceAt,
   type HealthCheck,
   healing,
   jobConcerns,
@@ -81,6 +86,9 @@ import {
   applyDueChanges,
   attendCalendar,
   carryOutPriceMoves,
+  nextChange,
+  nextOfPriceMoves,
+  nextToAttend,
   notingRecurring,
   sealedPasswords,
   serviceConcerns,
@@ -198,24 +206,30 @@ export const allMeasures: MeasureSource[] = [
   attentionMeasures(allConcerns),
 ];
 
-/** What every process looks after, also one that does no jobs or may do none: without it nobody would notice. */
+/** What is looked after also where no jobs are done, and while none may be: without it nobody would notice. */
 export const allWatches: PeriodicJob[] = [...fleetWatches, attentionPeriodicJob(allConcerns)];
 
 /** Everything that is done again and again. */
 export const allPeriodicJobs: PeriodicJob[] = [
-  { name: 'billing.expire', intervalMs: 5 * second, work: expireInvoices },
+  { name: 'billing.expire', intervalMs: 5 * second, due: nextExpiring, work: expireInvoices },
   ...billingPeriodicJobs,
-  { name: 'services.calendar', intervalMs: 10 * second, work: attendCalendar },
-  { name: 'services.priceMoves', intervalMs: 10 * second, work: carryOutPriceMoves },
-  { name: 'services.applyDueChanges', intervalMs: minute, work: applyDueChanges },
+  {
+    name: 'services.calendar',
+    intervalMs: 10 * second,
+    due: nextToAttend,
+    netMs: 5 * minute,
+    work: attendCalendar,
+  },
+  { name: 'services.priceMoves', intervalMs: 10 * second, due: nextOfPriceMoves, work: carryOutPriceMoves },
+  { name: 'services.applyDueChanges', intervalMs: minute, due: nextChange, work: applyDueChanges },
   notingRecurring,
-  { name: 'billing.askTaxIds', intervalMs: minute, work: askDueTaxIds },
-  { name: 'billing.correctTaxes', intervalMs: minute, work: correctTaxes },
+  { name: 'billing.askTaxIds', intervalMs: minute, due: nextTaxId, work: askDueTaxIds },
+  { name: 'billing.correctTaxes', intervalMs: minute, due: nextAnswered, work: correctTaxes },
   ...fleetPeriodicJobs,
   { name: 'account.purgeSessions', intervalMs: 10 * minute, work: purgeSessions },
   { name: 'account.forgetClosed', intervalMs: 10 * minute, work: forgetClosed },
   { name: 'account.purgeChallenges', intervalMs: 10 * minute, work: purgeChallenges },
-  { name: 'account.resetFactors', intervalMs: minute, work: resetFactors },
+  { name: 'account.resetFactors', intervalMs: minute, due: nextReset, work: resetFactors },
   { name: 'account.purgeAddressRequests', intervalMs: 10 * minute, work: purgeAddressRequests },
   { name: 'account.purgeLinks', intervalMs: 10 * minute, work: purgeLinks },
   { name: 'account.warnOfEndingKeys', intervalMs: 10 * minute, work: warnOfEndingKeys },
@@ -233,6 +247,9 @@ export const allPeriodicJobs: PeriodicJob[] = [
   purgeMails,
   ...allWatches,
 ];
+
+/** When those of them that say so have something to do. */
+export const periodicGlance = glanceAt('jobs.glance', allPeriodicJobs);
 
 /** Everything that waits sealed in the database: an unknown key is proved by it. */
 export const allSealed: SealedSource[] = [

@@ -580,7 +580,10 @@ describe('on the real schema', () => {
   it('a table is read by the room that writes it, and by those that say why', () => {
     const owned = Object.values(tablesOf).flat();
     const read: Record<string, Set<string>> = {};
+    // Made of statements of other rooms, each of which stands in the list by itself.
+    const composed = ['jobs.glance', 'attention.kindsThatDiffer'];
     for (const { name, text } of ofProduct) {
+      if (composed.includes(name)) continue;
       const room = name.split('.', 1)[0] ?? '';
       for (const table of readBy(text)) {
         if (!(room in tablesOf) || !owned.includes(table) || tablesOf[room]?.includes(table)) continue;

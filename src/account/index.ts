@@ -27,7 +27,7 @@ export { emailChangeRoutes } from './emailChange/routes.ts';
 export { purgeEmailChanges } from './emailChange/rows.ts';
 export { accountRegistered } from './events.ts';
 export { isSecured } from './factors/factor.ts';
-export { resetFactors } from './factors/reset.ts';
+export { nextReset, resetFactors } from './factors/reset.ts';
 export { factorResetRoutes, keepFactorsRoutes } from './factors/resetRoutes.ts';
 export { factorRoutes } from './factors/routes.ts';
 export { giveTotp, sealedFactors } from './factors/totp.ts';

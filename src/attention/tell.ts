@@ -2,9 +2,11 @@ import { staffAddresses } from '../account/index.ts';
 import { record } from '../events/index.ts';
 import {
   aheadMs,
+  type ConcernParams,
   type ConcernSource,
   findConcerns,
   type PeriodicJob,
+  type Statement,
   statement,
   type TxContext,
 } from '../platform/index.ts';
@@ -39,14 +41,31 @@ const markTold = statement<never, { kind: string }>(
   'update staff_concerns set told = true where kind = :kind and not told',
 );
 
+/** Of which kinds what needs a person is not what staff was told of: one statement for all, since mostly it is. */
+function kindsThatDiffer(sources: readonly ConcernSource[]): Statement<{ kind: string }, ConcernParams> {
+  const each = sources.map(({ kind, find }) => {
+    const sql = find.text.replace(/\$(\d+)/g, (_, at: string) => `:${find.names[Number(at) - 1]}`);
+    return `select '${kind}' as kind
+     from (select coalesce(array_agg(distinct found.id::bigint), '{}') as ids from (${sql}) as found) now,
+       (select coalesce(array_agg(subject_id order by subject_id) filter (where told), '{}') as ids, count(*) as noted
+        from staff_concerns where kind = '${kind}') told
+     where now.ids <> told.ids or told.noted <> cardinality(told.ids)`;
+  });
+  const none = 'select null where :now::timestamptz is null and :limit::bigint is null';
+  return statement('attention.kindsThatDiffer', [...each, none].join('\nunion all '));
+}
+
 /** Tells staff by mail what newly needs a person: each thing once, as long as it lasts. */
 export function attentionPeriodicJob(sources: readonly ConcernSource[]): PeriodicJob {
+  const differing = kindsThatDiffer(sources);
   return {
     name: 'attention.tell',
     intervalMs: 30_000,
     work: async (tx) => {
       if (tx.config.staffEmail === 'off') return;
-      for (const source of sources) await tellOf(tx, source);
+      const found = await tx.db.many(differing, { now: tx.clock.now(), limit: ofAKind });
+      const kinds = new Set(found.map(({ kind }) => kind));
+      for (const source of sources) if (kinds.has(source.kind)) await tellOf(tx, source);
     },
   };
 }

@@ -35,7 +35,7 @@ export { type MoneyOfMonth, moneyFigures } from './figures/money.ts';
 export { invoiceFinds, invoiceStaffFinds } from './finds.ts';
 export { cancelInvoice, cancelInvoicesOf, withdrawInvoice } from './invoices/cancel.ts';
 export { lockForCorrection } from './invoices/creditNote.ts';
-export { expireInvoices } from './invoices/expire.ts';
+export { expireInvoices, nextExpiring } from './invoices/expire.ts';
 export {
   dueAt,
   endOfDay,
@@ -100,9 +100,9 @@ export { billingStaffRoutes } from './staffRoutes.ts';
 export { statementConcerns } from './statements/concerns.ts';
 export { matchStatement } from './statements/match.ts';
 export { bankStatementRoutes } from './statements/routes.ts';
-export { askDueTaxIds } from './tax/ask.ts';
+export { askDueTaxIds, nextTaxId } from './tax/ask.ts';
 export { taxConcerns } from './tax/concerns.ts';
-export { correctTaxes } from './tax/correct.ts';
+export { correctTaxes, nextAnswered } from './tax/correct.ts';
 export { taxStaffRoutes } from './tax/routes.ts';
 export { taxSettings } from './tax/settings.ts';
 export { lockForTax, type Tax, taxOf, taxOfVisitor, untaxed } from './tax/taxOf.ts';

@@ -15,15 +15,22 @@ const isListenedTo = statement<{ listened: boolean }, { channel: string }>(
 );
 const tell = statement<{ told: string }, { channel: string }>(
   'events.tellReaders',
-  `select pg_notify(:channel, '')::text as told`,
+  `select pg_notify(:channel, 'new')::text as told`,
 );
+
+/** How long it is known whether anybody follows the journal. */
+const knownForMs = 5_000;
 
 interface Options {
   /** How many entries come at once, at most. */
   limit?: number;
-  /** How often it looks without being told, which is the net under what a message misses. */
+  /** How often it looks without being told, which is the net under what a message misses; more often as long as nobody knows of it. */
   pollMs?: number;
 }
+
+/** Whoever records does not know yet that somebody has begun to listen. */
+const unknownForMs = 2 * knownForMs;
+const unknownPollMs = 1_000;
 
 /**
  * All entries after one, then each new one a few milliseconds after its commit, until the signal aborts. Pages are in
@@ -33,11 +40,15 @@ export async function* followJournal(
   ctx: Context & { db: Database },
   after: number,
   signal: AbortSignal,
-  { limit = 100, pollMs = 1_000 }: Options = {},
+  { limit = 100, pollMs = 20_000 }: Options = {},
 ): AsyncGenerator<JournalEntry[]> {
   let next = Promise.withResolvers<void>();
   const wake = () => next.resolve();
-  const stop = await ctx.db.listen(channel, wake);
+  let begunAtMs = performance.now();
+  const stop = await ctx.db.listen(channel, (news) => {
+    if (news === '') begunAtMs = performance.now(); // it listens from now on, maybe anew
+    wake();
+  });
   readersHere.add(wake);
   signal.addEventListener('abort', wake);
   try {
@@ -48,7 +59,9 @@ export async function* followJournal(
       if (signal.aborted) return;
       at = page.at(-1)?.id ?? at;
       if (page.length > 0) yield page;
-      if (page.length < limit && !signal.aborted) await told(next.promise, pollMs);
+      const isUnknown = performance.now() - begunAtMs < unknownForMs;
+      const waitMs = isUnknown ? Math.min(unknownPollMs, pollMs) : pollMs;
+      if (page.length < limit && !signal.aborted) await told(next.promise, waitMs);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -68,7 +81,7 @@ async function told(next: Promise<void>, pollMs: number): Promise<void> {
 }
 
 const readersHere = new Set<() => void>();
-/** Set by each product of this process while somebody reads in another one. */
+/** Of each product of this process: whoever reads in another one. */
 const tellers = new Set<() => void>();
 
 /** Whether anybody has to be told of new entries. */
@@ -85,20 +98,30 @@ export function tellReaders(): void {
 const gatherMs = 10;
 
 /**
- * Looks every few seconds whether anybody follows the journal from another process, and tells them of new entries as
- * long as there is somebody. Until that is noticed they find the entries by looking themselves.
+ * Tells whoever follows the journal from another process of new entries. Whether there is anybody is looked at when there is
+ * something to tell, and known for a few seconds: who has nothing to tell asks for nothing.
  */
-export function startTellingReaders(ctx: Context, lookMs = 5_000): () => Promise<void> {
+export function startTellingReaders(ctx: Context, lookMs = knownForMs): () => Promise<void> {
   let sending: Promise<unknown> | null = null;
   let again = false;
+  let isListened = false;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  const mayBeListened = async (): Promise<boolean> => {
+    if (performance.now() - lookedAtMs < lookMs) return isListened;
+    const at = performance.now();
+    isListened = (await ctx.db.one(isListenedTo, { channel })).listened;
+    lookedAtMs = at;
+    return isListened;
+  };
   const send = async (): Promise<void> => {
     do {
       again = false;
-      await ctx.db.one(tell, { channel });
+      if (await mayBeListened()) await ctx.db.one(tell, { channel });
       await pause(gatherMs);
     } while (again);
   };
   const teller = () => {
+    if (!isListened && performance.now() - lookedAtMs < lookMs) return;
     again = true;
     sending ??= send()
       .catch((error: Error) =>
@@ -108,25 +131,8 @@ export function startTellingReaders(ctx: Context, lookMs = 5_000): () => Promise
         sending = null;
       });
   };
-  let looking: Promise<void> | null = null;
-  const look = async () => {
-    const { listened } = await ctx.db.one(isListenedTo, { channel });
-    if (listened) tellers.add(teller);
-    else tellers.delete(teller);
-  };
-  const timer = setInterval(() => {
-    looking ??= look()
-      .catch((error: Error) =>
-        ctx.log.debug({ err: causesOf(error) }, 'it is not known who reads the journal'),
-      )
-      .finally(() => {
-        looking = null;
-      });
-  }, lookMs);
-  timer.unref();
+  tellers.add(teller);
   return async () => {
-    clearInterval(timer);
-    await looking;
     tellers.delete(teller);
     await sending;
   };

@@ -137,6 +137,12 @@ const restNoLonger = statement<never, { now: Date }>(
      and a.rests_until > :now::timestamptz + make_interval(hours => p.rest_hours, mins => 1)`,
 );
 
+/** When the next one has rested, for {@link freeRestedAddresses}. */
+export const nextRested = statement<{ at: Date | null }>(
+  'fleet.nextRestedAddress',
+  `select min(rests_until) as at from addresses where state = 'resting'`,
+);
+
 /** How many addresses a service is to get. */
 export interface WantedAddresses {
   id: number;

@@ -42,6 +42,18 @@ const noticeSilence = statement<
 
 const silentMemberAfterS = 30;
 
+/** A node was heard of so long ago that it is time to listen; nobody is silent before. */
+const listenAfterS = 40;
+
+/** When {@link watchNodes} has something to look at: also as long as a node is silent, which may be back at any moment. */
+export const nextToHear = statement<{ at: Date | null }, { now: Date }>(
+  'fleet.nextToHear',
+  `select case when bool_or(not reachable or seen_at is null or seen_at > :now::timestamptz + interval '${aheadMs / 1_000} seconds')
+     then :now::timestamptz
+     else min(seen_at + make_interval(secs => case when cluster_id is null then ${listenAfterS} else ${silentMemberAfterS} end)) end as at
+   from nodes`,
+);
+
 const silentNames = statement<{ name: string }>(
   'fleet.silentNames',
   `select name from nodes where not reachable and state <> 'down' order by name limit 6`,
@@ -49,7 +61,7 @@ const silentNames = statement<{ name: string }>(
 
 /**
  * Nodes whose worker lives are heard of; those nobody heard of for a minute get no machines until they are heard of
- * again. Every process does this, so that the death of all workers is noticed by those that take orders.
+ * again. One worker does this, and each process without one, so that the death of all workers is noticed by those that take orders.
  */
 export async function watchNodes(ctx: TxContext): Promise<void> {
   // One moment for all of it: the clock may jump between a sign of life and the look at it.

@@ -70,4 +70,4 @@ export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
 export { sealedBmcs } from './servers/bmc.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { sealedSwitches } from './switches/rows.ts';
-export { writeTroubles } from './troubles.ts';
+export { troubleNoter, writeTroubles } from './troubles.ts';

@@ -1,9 +1,9 @@
 import type { AnySaga, PeriodicJob } from '../platform/index.ts';
-import { freeRestedAddresses } from './addresses.ts';
+import { freeRestedAddresses, nextRested } from './addresses.ts';
 import { clusterCheck, clusterCheckPeriodicJob } from './clusters/check.ts';
 import { clusterImage } from './clusters/images.ts';
 import { noteDays } from './days.ts';
-import { watchNodes } from './heartbeat.ts';
+import { nextToHear, watchNodes } from './heartbeat.ts';
 import { imagePreparation } from './prepareImage.ts';
 import { reverseNaming } from './reverse.ts';
 import { askingBmc, askingBmcsPeriodicJob } from './servers/life.ts';
@@ -21,7 +21,13 @@ export const fleetJobs: AnySaga[] = [
 ];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [
-  { name: 'fleet.freeRestedAddresses', intervalMs: 60_000, work: freeRestedAddresses },
+  {
+    name: 'fleet.freeRestedAddresses',
+    intervalMs: 60_000,
+    due: nextRested,
+    netMs: 600_000, // those that rest for too long
+    work: freeRestedAddresses,
+  },
   { name: 'fleet.noteDays', intervalMs: 600_000, work: noteDays },
   tellingNames,
   clusterCheckPeriodicJob,
@@ -29,7 +35,7 @@ export const fleetPeriodicJobs: PeriodicJob[] = [
   askingBmcsPeriodicJob,
 ];
 
-/** What every process looks after, also one that does no jobs. */
+/** What is looked after also where no jobs are done. */
 export const fleetWatches: PeriodicJob[] = [
-  { name: 'fleet.watchNodes', intervalMs: 5_000, work: watchNodes },
+  { name: 'fleet.watchNodes', intervalMs: 5_000, due: nextToHear, work: watchNodes },
 ];

@@ -44,3 +44,17 @@ export async function writeTroubles(
       await record(tx, nodeTroubled, { subject, organizationId: null, data: { name, trouble } });
   });
 }
+
+const sureForMs = 60_000;
+
+/** The same again and again, for a node that only this process writes of: what was written is asked for now and then. */
+export function troubleNoter(ctx: Context, nodeId: number): (troubles: readonly string[]) => Promise<void> {
+  let written = '';
+  let writtenAtMs = Number.NEGATIVE_INFINITY;
+  return async (troubles) => {
+    const now = JSON.stringify(troubles);
+    if (now === written && performance.now() - writtenAtMs < sureForMs) return;
+    await writeTroubles(ctx, nodeId, troubles);
+    [written, writtenAtMs] = [now, performance.now()];
+  };
+}

@@ -5,6 +5,7 @@
 
 export {
   type Concern,
+  type ConcernParams,
   type ConcernSource,
   findConcerns,
   type HealthCheck,
@@ -43,7 +44,7 @@ export {
   standbyRisk,
   statement,
 } from './database/index.ts';
-export { startLeading } from './database/lead.ts';
+export { type Leading, openLeading } from './database/lead.ts';
 export { connectionConcerns, pledgeConnections, readConnections, tooMany } from './databaseConnections.ts';
 export { addDays, dayOf, daysBetween, msPerDay } from './days.ts';
 export type { DriverName, Drivers } from './drivers.ts';

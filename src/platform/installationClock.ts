@@ -90,8 +90,19 @@ export async function watchClock(ctx: Context): Promise<ClockWatch> {
   const expectedMs = () =>
     believed === null ? null : believed.atMs + (performance.now() - believed.steadyMs);
 
+  /** When it last compared the clock with what others have noted. */
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  /** A clock that goes on as it did is believed whatever others have noted: that can only be later than what is known here. */
+  const goesOn = (): boolean => {
+    const here = expectedMs();
+    const isEarly = performance.now() - readAtMs < noteEveryMs;
+    return isEarly && here !== null && Math.abs(ctx.clock.now().getTime() - here) <= aheadMs;
+  };
+
   const look = async (): Promise<void> => {
+    if (goesOn()) return;
     const { at } = await ctx.db.one(readKnown);
+    readAtMs = performance.now();
     const [nowMs, steadyMs, here] = [ctx.clock.now().getTime(), performance.now(), expectedMs()];
     const knownMs = at === null ? here : Math.max(at.getTime(), here ?? 0);
     const before = doubt;

@@ -142,6 +142,7 @@ export function createSampler(
   const traffic = countingTraffic(ctx);
   const take = async () => {
     const samples = await sample();
+    if (samples.length === 0 && last.size === 0) return traffic.add([]);
     const cores = new Map(
       (await ctx.db.many(coresOnNodes, { nodeIds: nodeIds() })).map((row) => [row.service_id, row.cpu_cores]),
     );

@@ -40,7 +40,7 @@ export { vpsMover } from './move.ts';
 export { evacuationRoutes } from './moves/staffRoutes.ts';
 export { vpsPersonal } from './personal.ts';
 export { deleteProtection } from './protection.ts';
-export { onMachineEvent, reconcileCluster, reconcileNode } from './reconcile.ts';
+export { createReconciler, onMachineEvent, reconcileCluster } from './reconcile.ts';
 export { vpsRoutes } from './routes.ts';
 export { lateBackupMeasures } from './snapshots/lateBackups.ts';
 export { findUnknownMachines } from './unknown.ts';

@@ -76,12 +76,18 @@ const emptyPart = statement<{ done: string }, { part: string }>(
   'select empty_vps_charts(:part)::text as done',
 );
 
+const anyPoints = statement<{ at: Date | null }, { now: Date }>(
+  'vps.anyPoints',
+  `select case when exists (select 1 from machines) or exists (select 1 from vps_samples) then :now::timestamptz end as at`,
+);
+
 const moveSamples = movingSamples();
 
 /** Keeps charts at their resolutions: coarse points from fine ones. */
 export const chartPeriodicJob: PeriodicJob = {
   name: 'vps.charts',
   intervalMs: 60_000,
+  due: anyPoints,
   work: async (tx) => {
     const now = tx.clock.now();
     for (const [index, period] of periods.entries()) {

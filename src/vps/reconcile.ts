@@ -68,6 +68,24 @@ export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hy
   await reconcileReported(ctx, nodeId, hypervisor, all, all);
 }
 
+/** While a node says what it said, and nothing was to be done then, the database is asked no more often. */
+const restMs = 30_000;
+
+/** The same again and again: each call asks the node, and the database where anything may have come to differ. */
+export function createReconciler(ctx: Context, nodeId: number, hypervisor: Hypervisor): () => Promise<void> {
+  let said = '';
+  let comparedAtMs = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const all = await hypervisor.list();
+    const now = JSON.stringify(all);
+    const rests = now === said && performance.now() - comparedAtMs < restMs;
+    if (rests && !ctx.clock.isDriven) return;
+    comparedAtMs = performance.now();
+    said = '';
+    if (await reconcileReported(ctx, nodeId, hypervisor, all, all)) said = now;
+  };
+}
+
 /** The same of the members of a cluster, which is asked once for the machines of all of them; those that were moved are followed. */
 export async function reconcileCluster(
   ctx: Context,
@@ -83,29 +101,39 @@ export async function reconcileCluster(
   }
 }
 
-/** `own`: what the node itself has; a machine of its that somebody moves elsewhere at this moment is among `all`. */
+/**
+ * `own`: what the node itself has; a machine of its that somebody moves elsewhere at this moment is among `all`. Says whether all is as
+ * it should be.
+ */
 async function reconcileReported(
   ctx: Context,
   nodeId: number,
   hypervisor: Hypervisor,
   all: readonly MachineReport[],
   own: readonly MachineReport[],
-): Promise<void> {
+): Promise<boolean> {
+  let isWell = true;
+  const compared = new Set<string>();
   const reports = new Map(all.map((report) => [report.id, report]));
   for (const machine of await ctx.db.many(settledOnNode, { nodeId })) {
     const report = reports.get(machineIdOf(machine.service_id));
+    compared.add(machineIdOf(machine.service_id));
     if (!differs(machine, report)) continue;
+    isWell = false;
     // One machine that cannot be helped must not keep the others waiting.
     await reconcileMachine(ctx, machine.service_id, hypervisor, null).catch((error: Error) =>
       ctx.log.warn({ service: machine.service_id, err: causesOf(error) }, 'a machine could not be compared'),
     );
   }
-  for (const serviceId of await listSuspended(ctx, nodeId)) {
+  const others = [...reports.values()].filter(({ id, power }) => power === 'running' && !compared.has(id));
+  for (const serviceId of others.length === 0 ? [] : await listSuspended(ctx, nodeId)) {
     if (reports.get(machineIdOf(serviceId))?.power !== 'running') continue;
+    isWell = false;
     await transaction(ctx, 'vps.suspendAgain', (tx) => suspendAgain(tx, serviceId, nodeId));
   }
-  await findUnknownMachines(ctx, nodeId, own, hypervisor);
+  if (await findUnknownMachines(ctx, nodeId, own, hypervisor)) isWell = false;
   await endAlarm(ctx, nodeId);
+  return isWell;
 }
 
 /** Reacts to a machine's power change at once instead of at the next comparison. */

@@ -47,21 +47,21 @@ const unknownOfService = statement<{ machine: string; node: string }, { serviceI
 /**
  * Finds the machines of a node that the database does not know, as after the restore of a backup: made since, or put
  * there by somebody. They are somebody's, so they run on and are never touched; nobody else gets their addresses, and
- * staff finds them in its list until they are gone from the node or known.
+ * staff finds them in its list until they are gone from the node or known. Says whether there are any.
  */
 export async function findUnknownMachines(
   ctx: Context,
   nodeId: number,
   reports: readonly MachineReport[],
   hypervisor: Hypervisor,
-): Promise<void> {
+): Promise<boolean> {
   const machines = reports.filter(({ power }) => power !== 'absent').map(({ id }) => id);
   const rows = await ctx.db.many(strangersAndListed, {
     ...{ nodeId, machines, serviceIds: machines.map(serviceIdOf) },
   });
   const found = new Set(rows.filter((row) => row.listed === null).map(({ machine }) => machine));
   const listed = rows.flatMap((row) => row.listed ?? []);
-  if (found.size === 0 && listed.length === 0) return;
+  if (found.size === 0 && listed.length === 0) return false;
   for (const row of listed) {
     await transaction(ctx, 'vps.keepUnknown', async (tx) => {
       // Its service may have lost them meanwhile, as an order that was never paid in what the database remembers.
@@ -72,6 +72,7 @@ export async function findUnknownMachines(
   }
   const known = new Set(listed.map(({ machine }) => machine));
   for (const machine of found) if (!known.has(machine)) await write(ctx, nodeId, machine, hypervisor);
+  return true;
 }
 
 async function isUnknown(ctx: Context, machine: string): Promise<boolean> {

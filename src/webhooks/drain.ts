@@ -33,7 +33,17 @@ const dueNow = statement<
      and (e.failing_since is null or e.id <> all(:used::bigint[]))
    order by d.next_try_at, d.id limit :limit`,
 );
+/** When the next one is due, at any endpoint that is sent to. */
+const nextDue = statement<{ at: Date | null }>(
+  'webhooks.nextDue',
+  `select min(d.next_try_at) as at from webhook_endpoints e cross join lateral (
+     select next_try_at from webhook_deliveries where endpoint_id = e.id and state = 'waiting'
+     order by next_try_at, id limit 1) d
+   where e.status = 'enabled'`,
+);
 const pollMs = 1_000;
+/** Where nothing is under way: whatever makes one due before its time tells (`wake.ts`). */
+const restMs = 20_000;
 const fullPollMs = 100;
 /** How many tries may wait for being written down: nothing more begins. */
 const mostUnwritten = 512;
@@ -62,7 +72,11 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
   const sending = new Map<number, Sending>();
   const lane = createLane();
   let bell = Promise.withResolvers<void>();
-  const ring = () => bell.resolve();
+  let isRung = true;
+  const ring = () => {
+    isRung = true;
+    bell.resolve();
+  };
   const stopListening = onWake((isChanged) => {
     if (isChanged) ahead = [];
     ring();
@@ -200,17 +214,30 @@ export async function drain(ctx: Context, poster: Poster, signal: AbortSignal): 
     }
   };
 
+  const rests = () => sending.size === 0 && ahead.length === 0 && !ctx.clock.isDriven;
+  /** How long nothing becomes due by itself. */
+  const restFor = async (): Promise<number> => {
+    const { at } = await ctx.db.one(nextDue);
+    return Math.min(restMs, at === null ? restMs : at.getTime() - ctx.clock.now().getTime());
+  };
+
   while (!signal.aborted) {
     bell = Promise.withResolvers();
+    let idleMs = 0;
     try {
-      await fill();
+      if (!isRung && rests()) idleMs = await restFor();
+      isRung = false;
+      if (idleMs <= 0) await fill();
     } catch (error) {
       ctx.log.warn({ err: causesOf(error as Error) }, 'webhooks that are due cannot be found; trying again');
     }
     if (toSettle().length > 0) settleSoon();
     // Places are free again once their tries are long, of which nobody tells.
-    const waitMs = lane.room().limit > 0 ? pollMs : fullPollMs;
-    await Promise.race([bell.promise, pause(waitMs, undefined, { ref: false })]);
+    const waitMs = idleMs > 0 ? idleMs : lane.room().limit > 0 ? pollMs : fullPollMs;
+    const rested = new AbortController();
+    const resting = pause(waitMs, undefined, { ref: false, signal: rested.signal }).catch(() => undefined);
+    await Promise.race([bell.promise, resting]);
+    rested.abort();
   }
   stopListening();
   signal.removeEventListener('abort', ring);

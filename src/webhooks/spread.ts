@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { followJournal, type JournalEntry, messageOf } from '../events/index.ts';
 import { type Context, causesOf, type Database, newId, statement, transaction } from '../platform/index.ts';
 import { createTurn } from './turn.ts';
-import { wakeDrain } from './wake.ts';
+import { tellEndpointsChanged, wakeDrain } from './wake.ts';
 
 const cursor = statement<{ position: number }>('webhooks.cursor', 'select position from webhook_cursor');
 // Whoever sends for the product since then has moved it on: nothing is written twice.
@@ -47,6 +47,8 @@ export async function spread(ctx: Context & { readonly db: Database }, signal: A
       let { position } = await ctx.db.one(cursor);
       for await (const page of followJournal(ctx, position, signal, { limit: 500 })) {
         await write(ctx, page, position);
+        // Sent again or otherwise because somebody said so, in whatever process.
+        if (page.some(({ subject }) => subject.type === 'webhook')) tellEndpointsChanged();
         position = page.at(-1)?.id ?? position;
       }
     } catch (error) {

@@ -1,4 +1,4 @@
-import { type Context, type Database, type PeriodicJob, startLeading, statement } from '../platform/index.ts';
+import { type Context, type Database, type Leading, type PeriodicJob, statement } from '../platform/index.ts';
 import { drain } from './drain.ts';
 import { createPoster } from './post.ts';
 import type { Resolve } from './resolve.ts';
@@ -7,7 +7,7 @@ import { spread } from './spread.ts';
 /** Has one process of the product make and send webhooks, from when it may on. Returns how to stop. */
 export function startWebhooks(
   ctx: Context & { readonly db: Database },
-  url: string,
+  leading: Leading,
   mayWork: () => Promise<boolean>,
   resolve?: Resolve,
 ): () => Promise<void> {
@@ -15,7 +15,7 @@ export function startWebhooks(
     const poster = createPoster(ctx.config.webhookAllow, resolve);
     await Promise.all([spread(ctx, signal), drain(ctx, poster, signal)]);
   };
-  return startLeading(url, 'webhooks', work, ctx.log, mayWork);
+  return leading.start('webhooks', work, mayWork);
 }
 
 const keptMs = 30 * 24 * 3_600_000;

@@ -1,6 +1,6 @@
 const drains = new Set<(isChanged: boolean) => void>();
 
-/** Tells whoever sends webhooks in this process that some are due; others find them within a second. */
+/** Tells whoever sends webhooks in this process that some are due; in another one they hear of it by the journal (`spread.ts`). */
 export function wakeDrain(): void {
   for (const wake of drains) wake(false);
 }

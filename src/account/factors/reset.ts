@@ -143,6 +143,12 @@ export function keepFactors(ctx: Context, token: string) {
 
 const batch = 20;
 
+/** When the next days are over, for {@link resetFactors}. */
+export const nextReset = statement<{ at: Date | null }>(
+  'account.nextFactorReset',
+  'select min(due_at) as at from factor_resets',
+);
+
 /** Takes the factors from those whose days are over, a batch at a time. */
 export async function resetFactors(tx: TxContext): Promise<'more' | 'done'> {
   const now = tx.clock.now();

@@ -54,6 +54,12 @@ const expiring = statement<
      and ${notSetAside(job, 'invoices.id')}
    order by expires_at, id limit :limit`,
 );
+/** When the next invoice expires, for {@link expireInvoices}. What may not expire yet is looked at again and again. */
+export const nextExpiring = statement<{ at: Date | null }, { now: Date }>(
+  'billing.nextExpiring',
+  `select min(expires_at) as at from invoices
+   where status = 'unpaid' and kind not in ('renewal', 'late_fee', 'manual') and ${notSetAside(job, 'invoices.id')}`,
+);
 const lockExpiring = statement<Expiring, AskedBy & { id: number }>(
   'billing.lockExpiring',
   `select id, number, organization_id, organization_id as "organizationId", user_id, kind, currency, total_minor, tax_minor, paid_minor,

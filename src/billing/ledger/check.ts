@@ -85,10 +85,19 @@ const forgetMended = statement<never, { startedAt: Date }>(
   'delete from ledger_differences where seen_at < :startedAt',
 );
 
-const transactionsAtOnce = 20_000;
-const accountsAtOnce = 500;
 /** When the night's check begins, UTC. */
 const hourOfCheck = 2;
+
+// One that has not come to its end goes on.
+const nextCheck = statement<{ at: Date | null }, { now: Date }>(
+  'billing.nextLedgerCheck',
+  `select case when count(*) = 0 or bool_or(stage <> 'done') then :now::timestamptz
+     else date_trunc('day', max(started_at) - interval '${hourOfCheck} hours', 'UTC') + interval '${24 + hourOfCheck} hours' end as at
+   from ledger_checks`,
+);
+
+const transactionsAtOnce = 20_000;
+const accountsAtOnce = 500;
 
 /**
  * Computes every balance anew from its entries, once a night and a batch at a time, and holds it against what the
@@ -98,6 +107,7 @@ const hourOfCheck = 2;
 export const ledgerCheck: PeriodicJob = {
   name: 'billing.checkLedger',
   intervalMs: 60_000,
+  due: nextCheck,
   anyTime: true,
   work: checkLedger,
 };

@@ -275,8 +275,18 @@ export async function carryEarning(
 
 const atOnce = 500;
 
+const nextEarned = statement<{ at: Date | null }>(
+  'billing.nextEarned',
+  `select min(earns_on)::timestamp at time zone 'UTC' as at from deferrals where earns_on is not null`,
+);
+
 /** Earns what is due: every month that is over, and the days up to the end of a period. Once each, however often it runs. */
-export const earning: PeriodicJob = { name: 'billing.earn', intervalMs: 60_000, work: earnDue };
+export const earning: PeriodicJob = {
+  name: 'billing.earn',
+  intervalMs: 60_000,
+  due: nextEarned,
+  work: earnDue,
+};
 
 async function earnDue(tx: TxContext): Promise<'more' | 'done'> {
   const today = dayOf(tx.clock.now());

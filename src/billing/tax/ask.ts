@@ -47,6 +47,11 @@ const lockDue = statement<Asked, { now: Date; limit: number }>(
   `select organization_id, tax_id, state, tries from tax_standings where ask_at <= :now order by ask_at limit :limit
    for update skip locked`,
 );
+/** When the next one is to be asked, for {@link askDueTaxIds}. */
+export const nextTaxId = statement<{ at: Date | null }>(
+  'billing.nextTaxId',
+  'select min(ask_at) as at from tax_standings where ask_at is not null',
+);
 const claim = statement<never, { organizationIds: number[]; until: Date }>(
   'billing.claimTaxIds',
   'update tax_standings set ask_at = :until where organization_id = any(:organizationIds::bigint[])',

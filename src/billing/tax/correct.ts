@@ -44,6 +44,12 @@ const findAnswered = statement<{ id: number; organization_id: number }, { now: D
   'billing.findAnsweredTaxes',
   `select i.id, i.organization_id ${fromAwaiting} where ${answeredTaxes} and ${notSetAside(job, 'i.id')} order by i.id limit :limit`,
 );
+/** When {@link correctTaxes} has something to correct. */
+export const nextAnswered = statement<{ at: Date | null }, { now: Date }>(
+  'billing.nextAnsweredTax',
+  `select case when exists (select 1 ${fromAwaiting} where ${answeredTaxes} and ${notSetAside(job, 'i.id')})
+     then :now::timestamptz end as at`,
+);
 // Documents of an organization wait for one another; its lock comes before those of its invoices.
 const lockOrganizations = statement<never, { ids: number[] }>(
   'billing.lockAnsweredOrganizations',

@@ -81,6 +81,11 @@ const lacking = statement<{ id: number }>(
   `select id from clusters where check_state = 'failed' order by id`,
 );
 
+const nextLacking = statement<{ at: Date | null }, { now: Date }>(
+  'fleet.nextLackingCluster',
+  `select max(:now::timestamptz) as at from clusters where check_state = 'failed'`,
+);
+
 /**
  * Looks again at clusters that lacked something, or were not to be reached when somebody had changed how they are: nothing runs there until
  * they are found fit, and what heals waits for nobody's hand.
@@ -88,6 +93,7 @@ const lacking = statement<{ id: number }>(
 export const clusterCheckPeriodicJob: PeriodicJob = {
   name: 'fleet.checkClusters',
   intervalMs: 60_000,
+  due: nextLacking,
   work: async (tx) => {
     for (const { id: clusterId } of await tx.db.many(lacking))
       if (!(await isJobUnfinishedAbout(tx, clusterCheck, { clusterId })))

@@ -1,7 +1,7 @@
 import type { TxContext } from '../context.ts';
 import { wakeWorkers } from './enqueue.ts';
 import type { PeriodicJob } from './periodic.ts';
-import { goOnOnceMore, tryOnceMore } from './queries.ts';
+import { goOnOnceMore, nextOnceMore, tryOnceMore } from './queries.ts';
 import type { AnySaga } from './saga.ts';
 
 const minute = 60_000;
@@ -21,6 +21,7 @@ export function healing(sagas: readonly AnySaga[]): PeriodicJob {
   return {
     name: 'jobs.heal',
     intervalMs: minute,
+    due: nextOnceMore,
     anyTime: true,
     work: async (tx: TxContext) => {
       const now = tx.clock.now();

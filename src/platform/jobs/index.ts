@@ -10,7 +10,13 @@ export { sendJobsAlong } from './follow.ts';
 export { healing } from './heal.ts';
 export { jobMeasures } from './measures.ts';
 export type { NamedJob } from './named.ts';
-export { leadPeriodicJobs, type PeriodicJob, runPeriodicJob, startPeriodicJobs } from './periodic.ts';
+export {
+  glanceAt,
+  leadPeriodicJobs,
+  type PeriodicJob,
+  runPeriodicJob,
+  startPeriodicJobs,
+} from './periodic.ts';
 export { purgeDoneJobs } from './purge.ts';
 export type { OwnersReader } from './queues.ts';
 export {

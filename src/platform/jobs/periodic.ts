@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Context, type TxContext, transaction } from '../context.ts';
-import { statement } from '../database/index.ts';
-import { startLeading } from '../database/lead.ts';
+import { type Statement, statement } from '../database/index.ts';
+import type { Leading } from '../database/lead.ts';
 import { causesOf } from '../log.ts';
 import { keepAlive } from './workers.ts';
 
@@ -16,10 +17,36 @@ export interface PeriodicJob {
   /** It goes on while the clock is not believed (see `installationClock.ts`), since a wrong time does it no harm. Otherwise it waits. */
   anyTime?: true;
   /**
+   * When there is something to do next, as far as it is known by now; null: nothing is. One that says so is begun when it is time, at most
+   * every `intervalMs`, and costs nothing meanwhile: all are asked for in one statement ({@link glanceAt}).
+   */
+  due?: Due;
+  /** Besides, it is done so often: for what `due` cannot know of. */
+  netMs?: number;
+  /**
    * In a transaction; only one process of the product does it at a time. Answers `more` when it did only a batch
    * and there may be another: that one follows at once, in a transaction of its own.
    */
   work: (ctx: TxContext) => Promise<unknown>;
+}
+
+/** SQL for a moment, maybe of `:now`, that looks at a few rows of an index. */
+type Due = Statement<{ at: Date | null }, { now: Date }> | Statement<{ at: Date | null }>;
+
+/** When each of several periodic jobs has something to do next. */
+export type Glance = Statement<{ name: string; at: Date | null }, { now: Date }>;
+
+/** One statement that asks all periodic jobs that say when they are due. */
+export function glanceAt(name: string, periodicJobs: readonly PeriodicJob[]): Glance {
+  const each = periodicJobs.flatMap(({ name: job, due }) => {
+    if (due === undefined) return [];
+    const sql = due.text.replace(/\$(\d+)/g, (_, at: string) => `:${due.names[Number(at) - 1]}`);
+    return [`select '${job}' as name, (${sql})::timestamptz as at`];
+  });
+  return statement(
+    name,
+    `${each.join('\nunion all ')}\nunion all select '', null where :now::timestamptz is null`,
+  );
 }
 
 /** Starts the periodic jobs. A failure is logged and the next turn comes as usual. Returns how to stop. */
@@ -55,18 +82,21 @@ export function startPeriodicJobs(ctx: Context, periodicJobs: PeriodicJob[]): ()
  */
 export function leadPeriodicJobs(
   ctx: Context,
-  url: string,
+  leading: Leading,
   periodicJobs: PeriodicJob[],
+  glance: Glance,
 ): () => Promise<void> {
+  // By a clock that is moved on purpose anything may be due at any moment.
+  const isTold = ({ due }: PeriodicJob) => due !== undefined && !ctx.clock.isDriven;
   const lead = async (signal: AbortSignal): Promise<void> => {
-    const stop = startPeriodicJobs(ctx, periodicJobs);
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    const stop = startPeriodicJobs(
+      ctx,
+      periodicJobs.filter((job) => !isTold(job)),
+    );
+    await doWhenDue(ctx, periodicJobs.filter(isTold), glance, signal);
     await stop();
   };
-  return startLeading(url, 'periodic', lead, ctx.log);
+  return leading.start('periodic', lead);
 }
 
 /** Does a periodic job's work now, unless another process is at it; `signal` ends it after the batch under way. */
@@ -79,4 +109,52 @@ export async function runPeriodicJob(ctx: Context, job: PeriodicJob, signal?: Ab
       return mine ? job.work(tx) : 'not mine';
     });
   } while (answer === 'more' && !signal?.aborted);
+}
+
+const glanceEveryMs = 5_000;
+/** What is due is found, done, and looked for again no sooner than this. */
+const soonestMs = 1_000;
+
+/** Looks every few seconds, or when the next one is due if that is sooner, and does those that are, until the signal aborts. */
+export async function doWhenDue(
+  ctx: Context,
+  periodicJobs: readonly PeriodicJob[],
+  glance: Glance,
+  signal: AbortSignal,
+): Promise<void> {
+  const named = new Map(periodicJobs.map((job) => [job.name, job]));
+  const running = new Map<string, Promise<void>>();
+  const begunAtMs = new Map<string, number>();
+  const begin = (job: PeriodicJob): void => {
+    begunAtMs.set(job.name, performance.now());
+    const turn = runPeriodicJob(ctx, job, signal)
+      .catch((error: Error) => ctx.log.warn({ job: job.name, err: causesOf(error) }, 'a periodic job failed'))
+      .finally(() => running.delete(job.name));
+    running.set(job.name, turn);
+  };
+  /** Begins it if it is time to; in how long it may be otherwise. */
+  const consider = (job: PeriodicJob, dueInMs: number): number => {
+    const sinceMs = performance.now() - (begunAtMs.get(job.name) ?? Number.NEGATIVE_INFINITY);
+    const netInMs = (job.netMs ?? Number.POSITIVE_INFINITY) - sinceMs;
+    const inMs = Math.max(Math.min(dueInMs, netInMs), job.intervalMs - sinceMs);
+    if (inMs > 0) return inMs;
+    if (!running.has(job.name)) begin(job);
+    return job.intervalMs;
+  };
+  while (!signal.aborted) {
+    let nextMs = glanceEveryMs;
+    try {
+      const now = ctx.clock.now();
+      for (const { name, at } of await ctx.db.many(glance, { now })) {
+        const job = named.get(name);
+        if (job === undefined || signal.aborted) continue;
+        const dueInMs = at === null ? Number.POSITIVE_INFINITY : at.getTime() - now.getTime();
+        nextMs = Math.min(nextMs, consider(job, dueInMs));
+      }
+    } catch (error) {
+      ctx.log.warn({ err: causesOf(error as Error) }, 'it could not be seen what is due');
+    }
+    await pause(Math.max(nextMs, soonestMs), undefined, { signal }).catch(() => undefined);
+  }
+  await Promise.allSettled(running.values());
 }

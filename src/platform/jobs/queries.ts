@@ -339,6 +339,13 @@ export const goOnOnceMore = statement<
    where id in (select id from again) returning name`,
 );
 
+/** Whether there is any of which one of these two may be: an index of few rows, but for an outage. */
+export const nextOnceMore = statement<{ at: Date | null }, { now: Date }>(
+  'jobs.nextOnceMore',
+  `select case when exists (select 1 from jobs where state in ('failed', 'stuck') and dismissed_at is null)
+     then :now::timestamptz end as at`,
+);
+
 /** From where it stood, in the direction it had. */
 export const goOn = statement<never, { id: number; now: Date }>(
   'jobs.goOn',

@@ -17,6 +17,8 @@ interface StandIn {
   /** Those that these jobs need. */
   drivers: Partial<Drivers>;
   isWhereItWas: () => Promise<boolean>;
+  /** Whether a worker of this process does jobs at the moment: then the database is where it was, or its connection would be gone. */
+  isWorking?: () => boolean;
 }
 
 /**
@@ -26,7 +28,7 @@ interface StandIn {
 export function startStandIn(
   ctx: Context,
   url: string,
-  { whileSilent, whileHeld, drivers, isWhereItWas }: StandIn,
+  { whileSilent, whileHeld, drivers, isWhereItWas, isWorking = () => false }: StandIn,
 ): () => Promise<void> {
   let standing: { sagas: readonly AnySaga[]; worker: Worker } | null = null;
   let turn: Promise<void> | null = null;
@@ -46,6 +48,7 @@ export function startStandIn(
     standing = { sagas, worker };
   };
   const wanted = async (): Promise<readonly AnySaga[]> => {
+    if (isWorking()) return nothing;
     if (!(await isWhereItWas())) {
       if (standing?.sagas !== whileHeld)
         ctx.log.warn({}, 'while no jobs are done, this process sends the mails to staff');

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { connectAlone, endAlone, endsWhenSilent } from '../database/alone.ts';
+import { valuesOf } from '../database/statement.ts';
 import type { Drivers } from '../drivers.ts';
 import { AppError } from '../errors.ts';
 import { channel, namesIn, startAnnouncing } from './announce.ts';
@@ -18,7 +19,7 @@ import { runJob } from './run.ts';
 import { ClaimLost } from './running.ts';
 import { type AnySaga, byName, type Queue } from './saga.ts';
 import { servedClass } from './served.ts';
-import { addHeart, aheadMs, enterWorker, livenessClass } from './workers.ts';
+import { addHeart, aheadMs, beat, enterWorker, keepAlive, livenessClass } from './workers.ts';
 
 export interface WorkerOptions {
   sagas: readonly AnySaga[];
@@ -49,17 +50,20 @@ export interface Worker {
 /** A worker that nothing happens to looks less often: whoever commits a job tells it, and it knows when the next one is due. */
 const restMs = 5_000;
 const busyForMs = 10_000;
-/** How often it looks for jobs that a clock which was ahead has put off. */
+/** How often it looks for jobs that a clock which was ahead has put off: as long as one seems to be, and else. */
 const correctEveryMs = 10_000;
+const correctAnywayMs = 60_000;
 /** A worker that has not looked for jobs for so long hangs, … */
 const hangsAfterMs = 30_000;
-/** … and others go on with its jobs where it has not even said so often that it lives. */
-const beatMs = 5_000;
+/** … and others go on with its jobs where it has not even said so often that it lives, be it by what it writes down of that. */
+const beatMs = 11_000;
 
 /** A claim on life: as long as the connection stands, the jobs of `number` are being worked on. */
 interface Liveness {
   number: number;
   signal: AbortSignal;
+  /** Writes down that it lives. */
+  beat(now: Date): Promise<void>;
   /** Shows that the jobs of these nodes are done by somebody. Returns whether they are others than before. */
   serve(nodes: readonly number[]): Promise<boolean>;
   end(): Promise<void>;
@@ -158,7 +162,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     liveness.signal.addEventListener('abort', bell.ring, { once: true });
     lookedAtMs = performance.now();
     alive = liveness;
-    const rest = options.standsIn ? () => undefined : addHeart(ctx, liveness.number, isAlive);
+    const rest = options.standsIn ? () => undefined : addHeart(ctx, isAlive, liveness.beat);
     while (!stopped && !liveness.signal.aborted) {
       try {
         let nextMs = pollMs; // what it was told of may be due in a moment
@@ -166,6 +170,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
           isPollDue = false;
           await serve(liveness);
           const dueInMs = await poll(liveness.number);
+          await keepAlive(ctx);
           if (!isBusy()) nextMs = Math.max(pollMs, Math.min(dueInMs, restMs));
         }
         for (const queue of queues) if (due.delete(queue)) await fill(queue, liveness);
@@ -218,12 +223,12 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
       dueInMs = Math.min(dueInMs, inMs);
       if (inMs <= 0) onReady(name);
     }
-    await correct();
+    await correct(found.some(({ run_at: runAt }) => (runAt?.getTime() ?? 0) - nowMs > aheadMs));
     return dueInMs;
   };
 
-  const correct = async (): Promise<void> => {
-    if (performance.now() - correctedAtMs < correctEveryMs) return;
+  const correct = async (seemsLate: boolean): Promise<void> => {
+    if (performance.now() - correctedAtMs < (seemsLate ? correctEveryMs : correctAnywayMs)) return;
     const now = ctx.clock.now();
     const latest = new Date(now.getTime() + aheadMs);
     const early = await ctx.db.many(pullForward, { kinds: [...known.keys()], nodes: places(), now, latest });
@@ -336,11 +341,18 @@ async function showLife(
     await next.query(`listen ${channel}`);
     await next.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
   });
+  let saidAtMs = performance.now();
   const beating = setInterval(() => {
-    if (abort.signal.aborted) clearInterval(beating);
+    if (abort.signal.aborted) return clearInterval(beating);
+    if (performance.now() - saidAtMs < beatMs) return;
+    saidAtMs = performance.now();
     // One that fails tells by the connection's end.
-    else client.query('select 1').catch(() => undefined);
-  }, beatMs);
+    client.query('select 1').catch(() => undefined);
+  }, beatMs / 4);
+  const beatNow = async (now: Date): Promise<void> => {
+    saidAtMs = performance.now();
+    await client.query(beat.text, valuesOf(beat, { number, now })).catch(() => undefined);
+  };
   const end = () => {
     clearInterval(beating);
     return endAlone(client);
@@ -360,7 +372,7 @@ async function showLife(
     served = nodes;
     return true;
   };
-  return { number, signal: abort.signal, serve, end };
+  return { number, signal: abort.signal, beat: beatNow, serve, end };
 }
 
 function sleep(ms: number): Promise<void> {

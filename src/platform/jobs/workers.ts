@@ -25,7 +25,8 @@ const enter = statement<
    on conflict (number) do update set name = excluded.name, host = excluded.host, nodes = excluded.nodes,
      started_at = excluded.started_at, seen_at = excluded.seen_at returning number`,
 );
-const beat = statement<never, { number: number; now: Date }>(
+/** Sent over the connection that shows that the worker lives, which so says something as well. */
+export const beat = statement<never, { number: number; now: Date }>(
   'jobs.beat',
   'update workers set seen_at = :now where number = :number',
 );
@@ -110,19 +111,20 @@ export async function enterWorker(ctx: Context, number: number, nodes: readonly 
 }
 
 interface Heart {
-  number: number;
   beatAtMs: number;
   isWell: () => boolean;
+  /** Writes down that it lives. */
+  beat: (now: Date) => Promise<void>;
 }
 
 /** The workers of this process, by the product that they belong to: tests run several. */
 const hearts = new WeakMap<Config, Set<Heart>>();
 
-/** Has {@link keepAlive} say that a worker of this process lives, as long as `isWell`. Returns how to end that. */
-export function addHeart(ctx: Context, number: number, isWell: () => boolean): () => void {
+/** Has {@link keepAlive} say that a worker of this process lives, as long as `isWell`, by its `beat`. Returns how to end that. */
+export function addHeart(ctx: Context, isWell: () => boolean, beat: Heart['beat']): () => void {
   const own = hearts.get(ctx.config) ?? new Set();
   hearts.set(ctx.config, own);
-  const heart = { number, beatAtMs: ctx.clock.now().getTime(), isWell };
+  const heart = { beatAtMs: ctx.clock.now().getTime(), isWell, beat };
   own.add(heart);
   return () => own.delete(heart);
 }
@@ -134,7 +136,7 @@ export function addHeart(ctx: Context, number: number, isWell: () => boolean): (
 export async function keepAlive(ctx: Context, now = ctx.clock.now()): Promise<void> {
   for (const heart of hearts.get(ctx.config) ?? []) {
     if (Math.abs(now.getTime() - heart.beatAtMs) < beatEveryMs || !heart.isWell()) continue;
-    await ctx.db.run(beat, { number: heart.number, now });
+    await heart.beat(now);
     // Not before: whoever looks for silence meanwhile would read what was written long ago, and not beat for itself.
     heart.beatAtMs = now.getTime();
   }

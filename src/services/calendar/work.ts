@@ -61,6 +61,13 @@ const toAttend = statement<
    where look_on <= :today::date or looked_at > :ahead
    order by look_on, service_id limit :limit`,
 );
+/** When {@link attendCalendar} has a service to attend; those that it takes up are found by the day, however often it is looked. */
+export const nextToAttend = statement<{ at: Date | null }, { now: Date }>(
+  'services.nextToAttend',
+  `select case when exists (select 1 from service_calendar where look_on <= (:now::timestamptz at time zone 'UTC')::date)
+     or exists (select 1 from service_calendar where looked_at > :now::timestamptz + interval '${aheadMs / 1_000} seconds')
+     then :now::timestamptz end as at`,
+);
 // In the order of every invoice: organizations first, then what it is for.
 const lockOrganizations = statement<never, { ids: number[] }>(
   'services.lockOrganizations',

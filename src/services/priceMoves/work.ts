@@ -1,7 +1,16 @@
-import { findHeldRestore, systemActor, type TxContext } from '../../platform/index.ts';
+import { findHeldRestore, statement, systemActor, type TxContext } from '../../platform/index.ts';
 import { gather } from './gather.ts';
 import { takeBack } from './takeBack.ts';
 import { checkNotices, tell } from './tell.ts';
+
+/** When {@link carryOutPriceMoves} has something to do. */
+export const nextOfPriceMoves = statement<{ at: Date | null }, { now: Date }>(
+  'services.nextOfPriceMoves',
+  `select case when exists (select 1 from price_moves where revoked_at is not null and not taken_back)
+     or exists (select 1 from price_moves where gathered_at is null and revoked_at is null) then :now::timestamptz
+     else least((select min(look_at) from service_price_moves where state = 'waiting'),
+       (select min(look_at) from service_price_moves where state = 'telling')) end as at`,
+);
 
 /**
  * Carries moves of prices out, a batch in each transaction: services are gathered, what was revoked is taken back,

@@ -10,7 +10,14 @@ import {
 import { findProducts, returnCoupon, returnStock } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
 import { statusOfOrganization } from '../../organizations/index.ts';
-import { dayOf, doEach, findHeldRestore, formatMoney, type TxContext } from '../../platform/index.ts';
+import {
+  dayOf,
+  doEach,
+  findHeldRestore,
+  formatMoney,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { leaveCalendar } from '../calendar/row.ts';
 import { productChanged, productChangeEnded } from '../events.ts';
@@ -118,6 +125,12 @@ export async function giveUpChange(tx: TxContext, service: Terms, change: Change
 }
 
 const batch = 50;
+
+/** When a change counts next, for {@link applyDueChanges}. */
+export const nextChange = statement<{ at: Date | null }>(
+  'services.nextChange',
+  `select min(effective_on)::timestamp at time zone 'UTC' as at from service_changes where state = 'scheduled'`,
+);
 
 /**
  * Makes changes count whose day has come, a batch of them. After a restore they wait until staff has released it: one may have been

@@ -11,6 +11,10 @@ const over = statement<Pick<RuleRow, 'id' | 'organization_id' | 'destination'>, 
   `select id, organization_id, destination::text as destination from shield_rules
    where expires_at <= :now and not disabled order by expires_at, id limit :batch for update skip locked`,
 );
+const nextOver = statement<{ at: Date | null }>(
+  'shield.nextRuleOver',
+  'select min(expires_at) as at from shield_rules where expires_at is not null and not disabled',
+);
 const addressesOf = statement<{ address: string }, { ids: number[] }>(
   'shield.addressesOfRules',
   `select distinct host(t.address) as address from shield_rules r
@@ -26,6 +30,7 @@ const switchOff = statement<never, { ids: number[]; generation: number; now: Dat
 export const expireRules: PeriodicJob = {
   name: 'shield.expireRules',
   intervalMs: 1_000,
+  due: nextOver,
   work: async (tx) => {
     const rules = await tx.db.many(over, { now: tx.clock.now(), batch });
     if (rules.length === 0) return undefined;

@@ -8,6 +8,8 @@ import type { Beside, Known } from './known.ts';
 import { type Elsewhere, findElsewhere, findWatched, holdWatched } from './watched.ts';
 
 const refreshEveryMs = 2_000;
+/** As long as no machine is behind the edge. */
+const refreshFirstEveryMs = 30_000;
 
 export const compareEveryMs = 60_000;
 
@@ -22,7 +24,8 @@ export async function refreshed(
 ): Promise<Known> {
   const now = at.getTime();
   const isAttacked = [...known.courses.keys()].some((address) => !beside.shelf.attacked.has(address));
-  if (now - known.refreshedAt < refreshEveryMs && !isAttacked) return known;
+  const everyMs = known.watched.size > 0 || ctx.clock.isDriven ? refreshEveryMs : refreshFirstEveryMs;
+  if (now - known.refreshedAt < everyMs && !isAttacked) return known;
   const isLate = now - known.comparedAt >= compareEveryMs;
   await beside.attempt(() => beside.reading.take(() => readAnew(ctx, nodeId, known, isLate, beside)));
   const { courses, defences } = withArrived(known, beside, at);

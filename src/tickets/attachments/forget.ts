@@ -25,6 +25,12 @@ const markUnused = statement<
    returning id`,
 );
 
+const nextUnused = statement<{ at: Date | null }>(
+  'tickets.nextUnusedAttachment',
+  `select min(greatest(created_at + interval '${hourMs / 1_000} seconds', forgotten_at + interval '${dayMs / 1_000} seconds')) as at
+   from ticket_attachments where message_id is null`,
+);
+
 /** Takes away what was sent and then stood in no ticket: its sender went away, or we did. */
 export async function forgetUnusedAttachments(tx: TxContext): Promise<'more' | 'done'> {
   const now = tx.clock.now();
@@ -39,5 +45,6 @@ export async function forgetUnusedAttachments(tx: TxContext): Promise<'more' | '
 export const forgettingAttachments: PeriodicJob = {
   name: 'tickets.forgetUnusedAttachments',
   intervalMs: 60_000,
+  due: nextUnused,
   work: forgetUnusedAttachments,
 };

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Files } from '../../drivers/files/index.ts';
 import type { MailIn, Receiver, Receiving } from '../../drivers/mailIn/index.ts';
 import { readAnswerAddress } from '../../events/index.ts';
-import { type Context, causesOf, startLeading, statement, transaction } from '../../platform/index.ts';
+import { type Context, causesOf, type Leading, statement, transaction } from '../../platform/index.ts';
 import { keepMail } from './keep.ts';
 
 const setFailing = statement<never, { problem: string; now: Date }>(
@@ -22,7 +22,7 @@ const askAgainMs = 1_000;
 /** Has mails come in, from when this process may do jobs on. Returns how to stop. */
 export async function startReceiving(
   ctx: Context,
-  url: string,
+  leading: Leading,
   { mailIn, files }: { mailIn: MailIn; files: Files },
   mayWork: () => Promise<boolean>,
 ): Promise<() => Promise<void>> {
@@ -50,7 +50,7 @@ export async function startReceiving(
     if (!signal.aborted) await once(signal, 'abort');
     await stop();
   };
-  return startLeading(url, 'mails in', work, ctx.log, mayWork);
+  return leading.start('mails in', work, mayWork);
 }
 
 /** Listens from the first moment on that it may: where that is now, a port that is taken ends the start. */

@@ -70,6 +70,11 @@ const dropTickets = statement<never, { before: Date }>(
   'delete from console_tickets where expires_at < :before',
 );
 
+const nextSpent = statement<{ at: Date | null }>(
+  'vps.nextSpentTicket',
+  `select min(expires_at) + interval '1 minute' as at from console_tickets`,
+);
+
 // What must still hold of the machine while a console is open; whoever opened it is asked about beside it.
 const stillThere = statement<{ id: number }, { organizationId: number; serviceId: number }>(
   'vps.consoleStillThere',
@@ -164,5 +169,6 @@ function hashOf(ticket: string): Buffer {
 export const ticketPeriodicJob: PeriodicJob = {
   name: 'vps.dropTickets',
   intervalMs: 60_000,
+  due: nextSpent,
   work: (ctx) => ctx.db.run(dropTickets, { before: new Date(ctx.clock.now().getTime() - 60_000) }),
 };

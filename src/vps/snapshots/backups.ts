@@ -82,6 +82,11 @@ const surplusBackups = statement<Idle & { name: string }, { now: Date }>(
        and a.status = 'error' and a.created_at > :now::timestamptz - interval '1 hour')
    limit 4 for update of s skip locked`,
 );
+// Which are due, and which copies are too many, changes with everything that is done to a machine.
+const anyMachine = statement<{ at: Date | null }, { now: Date }>(
+  'vps.anyMachine',
+  'select case when exists (select 1 from machines) then :now::timestamptz end as at',
+);
 const markBackedUp = statement<never, { serviceId: number; now: Date }>(
   'vps.markBackedUp',
   'update machines set backed_up_at = :now where service_id = :serviceId',
@@ -102,6 +107,7 @@ const markDeleting = statement<never, { serviceId: number; name: string }>(
 export const backupPeriodicJob: PeriodicJob = {
   name: 'vps.backups',
   intervalMs: 60_000,
+  due: anyMachine,
   anyTime: true,
   work: async (ctx) => {
     const now = ctx.clock.now();
