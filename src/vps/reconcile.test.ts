@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runningVps } from '../../test/orders.ts';
 import { newCustomer, type Person } from '../../test/people.ts';
@@ -53,6 +54,30 @@ async function journal(): Promise<string[]> {
     id,
   );
   return rows.map((row) => row.action);
+}
+
+/** Has `meanwhile` be done while the engine is asked for this machine and has not answered yet. */
+async function whileAsked(meanwhile: () => Promise<unknown>): Promise<void> {
+  const { inspect } = product.hypervisor;
+  let asked = 0;
+  let failure: unknown = null;
+  product.hypervisor.inspect = async (machine) => {
+    const report = await inspect(machine);
+    asked += machine === machineIdOf(id) ? 1 : 0;
+    // What fails here would be logged as the engine's failure.
+    if (asked === 1 && machine === machineIdOf(id))
+      await meanwhile().catch((error: unknown) => {
+        failure = error;
+      });
+    return report;
+  };
+  try {
+    await compare();
+  } finally {
+    product.hypervisor.inspect = inspect;
+  }
+  if (failure !== null) throw failure;
+  expect(asked).toBeGreaterThan(0);
 }
 
 /** Compares the node with what is wanted, as happens every few seconds. */
@@ -361,5 +386,40 @@ describe('a machine that nobody ordered', () => {
     });
     await compare();
     expect(store.machines.has('somebody-elses')).toBe(true);
+  });
+});
+
+/** It goes down by itself. */
+function fail(): void {
+  const machine = store.machines.get(machineIdOf(id));
+  if (machine) machine.startedAtMs = null;
+}
+
+describe('while an engine is asked and says nothing', () => {
+  it('nobody waits for what is held, and no transaction is open', async () => {
+    fail();
+    await whileAsked(async () => {
+      await pause(300);
+      const open = await sql(
+        product,
+        `select query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'
+           and xact_start < now() - interval '200 milliseconds'`,
+      );
+      expect(open).toEqual([]);
+      const changed = await customer.patch(`/dashboard/services/${id}/note`, { note: 'meanwhile' });
+      expect(changed.status).toBe(200);
+    });
+    await settled(product);
+    expect(await state()).toBe('running');
+  });
+
+  it('what was done to the machine meanwhile counts, and not what the engine said before', async () => {
+    fail();
+    await whileAsked(async () => {
+      expect((await customer.post(`/dashboard/service/${id}/vps/restart`, {})).status).toBe(200);
+      await settled(product);
+    });
+    await settled(product);
+    expect([await state(), isUp(), await journal()]).toEqual(['running', true, []]);
   });
 });

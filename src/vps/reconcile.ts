@@ -22,6 +22,8 @@ import { listSuspended, suspendAgain } from './suspend/suspend.ts';
 import { findUnknownMachines } from './unknown.ts';
 
 const repairsAtMost = 3;
+/** Whoever changes a machine again and again has it compared a moment later. */
+const asksAtMost = 3;
 /** A start counted in the host's ticks and one by the clock are never quite the same. */
 const clockSlackMs = 1_000;
 const repairWindowMs = 10 * 60_000;
@@ -44,9 +46,12 @@ const settledOnNode = statement<SettledRow, { nodeId: number }>(
   'vps.settledOnNode',
   `select ${columns} ${settled} and m.node_id = :nodeId`,
 );
-const settledMachine = statement<SettledRow, { serviceId: number }>(
+/** `version`: another one once anything was changed of the machine, or done with it. */
+const settledMachine = statement<SettledRow & { version: string }, { serviceId: number }>(
   'vps.settledMachine',
-  `select ${columns} ${settled} and m.service_id = :serviceId`,
+  `select ${columns}, concat_ws(' ', m.xmin,
+     (select max(a.created_at) from vps_actions a where a.service_id = m.service_id)) as version
+   ${settled} and m.service_id = :serviceId`,
 );
 // An action that changes power itself shows another state meanwhile.
 const wantStopped = statement<never, { serviceId: number; since: Date }>(
@@ -163,30 +168,47 @@ async function reconcileMachine(
   hypervisor: Hypervisor,
   cause: MachineEvent['cause'] | null,
 ): Promise<void> {
-  await transaction(ctx, 'vps.reconcile', async (tx) => {
-    // Locked like any change to it, so no action can begin meanwhile.
-    await lockVps(tx, serviceId);
-    const machine = await tx.db.maybe(settledMachine, { serviceId });
-    if (machine === null) {
-      // The action at work does not see it; once that has ended, the comparison leaves the machine down.
-      if (cause === 'guest') await tx.db.run(wantStopped, { serviceId, since: sinceButton(tx) });
-      return;
-    }
-    const report = await hypervisor.inspect(machineIdOf(serviceId));
-    if (!differs(machine, report)) return;
-    if (report.hangs)
-      return flag(tx, machine, 'the machine does not answer its node: it hangs, a restart with force helps');
-    if (report.power === 'running') return adopt(tx, machine, report.startedAt);
-    // What a person is to help is left as it is until somebody acts; an action puts it right.
-    if (machine.state === 'error' && !isDue(machine.retry_at, tx.clock.now())) return;
-    if (report.power === 'absent') return miss(tx, machine);
-    const pressed = isPressed(tx, machine) ? machine.button : null;
-    if (wantedAfter(machine, pressed, cause) === 'stopped') {
-      return setMachineState(tx, serviceId, 'stopped', { wanted: 'stopped' });
-    }
-    if (pressed === 'restart') return begin(tx, machine, 'its guest took long to shut down for its restart');
-    await repair(tx, machine);
-  });
+  for (let nth = 0; nth < asksAtMost; nth += 1) {
+    // Before anything is held: an engine may say nothing for seconds.
+    const before = await ctx.db.maybe(settledMachine, { serviceId });
+    const report = before === null ? null : await hypervisor.inspect(machineIdOf(serviceId));
+    const isDone = await transaction(ctx, 'vps.reconcile', async (tx) => {
+      // Locked like any change to it, so no action can begin meanwhile.
+      await lockVps(tx, serviceId);
+      const machine = await tx.db.maybe(settledMachine, { serviceId });
+      if (machine === null) {
+        // The action at work does not see it; once that has ended, the comparison leaves the machine down.
+        if (cause === 'guest') await tx.db.run(wantStopped, { serviceId, since: sinceButton(tx) });
+        return true;
+      }
+      // What was done with it since then the engine did not speak of.
+      if (report === null || machine.version !== before?.version) return false;
+      await settle(tx, machine, report, cause);
+      return true;
+    });
+    if (isDone) return;
+  }
+}
+
+async function settle(
+  tx: TxContext,
+  machine: SettledRow,
+  report: MachineReport,
+  cause: MachineEvent['cause'] | null,
+): Promise<void> {
+  if (!differs(machine, report)) return;
+  if (report.hangs)
+    return flag(tx, machine, 'the machine does not answer its node: it hangs, a restart with force helps');
+  if (report.power === 'running') return adopt(tx, machine, report.startedAt);
+  // What a person is to help is left as it is until somebody acts; an action puts it right.
+  if (machine.state === 'error' && !isDue(machine.retry_at, tx.clock.now())) return;
+  if (report.power === 'absent') return miss(tx, machine);
+  const pressed = isPressed(tx, machine) ? machine.button : null;
+  if (wantedAfter(machine, pressed, cause) === 'stopped') {
+    return setMachineState(tx, machine.service_id, 'stopped', { wanted: 'stopped' });
+  }
+  if (pressed === 'restart') return begin(tx, machine, 'its guest took long to shut down for its restart');
+  await repair(tx, machine);
 }
 
 function sinceButton(tx: TxContext): Date {
