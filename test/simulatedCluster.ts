@@ -23,8 +23,12 @@ export interface SimulatedCluster {
   opened: { key: string; project: string }[];
   /** Asked at every move; what it returns is thrown: before it, or once the machine is there. */
   moving: { before: FailureOf; after: FailureOf };
+  /** The same at every machine that is made anew from a backup. */
+  recovering: { before: FailureOf; after: FailureOf };
   /** What somebody's hand does in the engine. */
   moveByHand(id: string, member: string): void;
+  /** Backups, each on one member. */
+  kept: { of: string; name: string; member: string; createdAt: Date; diskGib: number }[];
   hypervisor(member: string): SimulatedHypervisor;
 }
 
@@ -42,7 +46,7 @@ interface SimulatedMember {
   hasPool: boolean;
 }
 
-const capabilities = ['snapshots', 'serial'] as const;
+const capabilities = ['snapshots', 'backups', 'serial'] as const;
 
 export function simulatedCluster(names: readonly string[]): SimulatedCluster {
   const cluster: SimulatedCluster = {
@@ -52,7 +56,9 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
     findings: { version: '6.0.4', tested: 'tested', members: [...names], problems: [] },
     opened: [],
     moving: { before: () => null, after: () => null },
+    recovering: { before: () => null, after: () => null },
     moveByHand: bring,
+    kept: [],
     hypervisor: (member) => (cluster.members.get(member) as SimulatedMember).hypervisor,
   };
   return cluster;
@@ -82,6 +88,49 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
     bring(id, to);
     const failure = await cluster.moving.after(id, to, isRunning);
     if (failure) throw failure;
+  }
+
+  async function mustBeKept(of: string, name: string) {
+    const backup = cluster.kept.find((each) => each.of === of && each.name === name);
+    if (backup === undefined) throw refused('snapshot_absent', `${of} has no ${name}`);
+    if (cluster.members.get(backup.member)?.answers) return backup;
+    throw new HypervisorError('host_not_ready', `${backup.member} does not answer`, { waits: true });
+  }
+
+  /** Backups lie on another member than their machine, as far as there is one. */
+  function backupsAt(at: string): Partial<SimulatedHypervisor> {
+    const facts = ({ name, member, createdAt, diskGib }: SimulatedCluster['kept'][number]) => ({
+      ...{ name, createdAt, sizeBytes: diskGib * 2 ** 30, node: member },
+    });
+    const machineOf = (id: string) => {
+      const machine = cluster.members.get(at)?.store.machines.get(id);
+      if (machine === undefined) throw refused('machine_absent', `no machine ${id} in this cluster`);
+      return machine;
+    };
+    return {
+      async createBackup(id, name) {
+        const diskGib = machineOf(id).spec?.diskGib ?? 0;
+        const known = cluster.kept.find((each) => each.of === id && each.name === name);
+        if (known !== undefined) return facts(known);
+        const others = [...cluster.members].filter(([other, { answers }]) => answers && other !== at);
+        const made = { of: id, name, member: others[0]?.[0] ?? at, createdAt: new Date(), diskGib };
+        cluster.kept.push(made);
+        return facts(made);
+      },
+      async restoreBackup(spec, name) {
+        if (machineOf(spec.id).startedAtMs !== null)
+          throw refused('not_stopped', `${spec.id} must be stopped for this`);
+        await mustBeKept(spec.id, name);
+      },
+      async deleteBackup(id, name) {
+        cluster.kept = cluster.kept.filter((each) => each.of !== id || each.name !== name);
+      },
+      listBackups: async (id) => cluster.kept.filter((each) => each.of === id).map(facts),
+      async destroy(id) {
+        await cluster.members.get(at)?.hypervisor.destroy(id);
+        cluster.kept = cluster.kept.filter((each) => each.of !== id);
+      },
+    };
   }
 
   function open(to: Parameters<OpenCluster>[0]): Cluster {
@@ -125,6 +174,24 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
         reach();
         return (await Promise.all(hosts().map(([, { hypervisor }]) => hypervisor.sample()))).flat();
       },
+      recover: async (spec, member, { of, name }) => {
+        reach();
+        const backup = await mustBeKept(of, name);
+        const target = cluster.members.get(member);
+        if (!target?.answers)
+          throw new HypervisorError('host_not_ready', `${member} is silent`, { waits: true });
+        if (target.store.machines.get(spec.id)?.hasDisk) return;
+        if (spec.diskGib < backup.diskGib) throw refused('spec_invalid', 'a disk never shrinks');
+        const refusal = await cluster.recovering.before(spec.id, member, false);
+        if (refusal) throw refusal;
+        await target.hypervisor.createDisk(spec);
+        const failure = await cluster.recovering.after(spec.id, member, false);
+        if (failure) throw failure;
+      },
+      handOver: async (from, to) => {
+        reach();
+        for (const each of cluster.kept) if (each.of === from) each.of = to;
+      },
       listen: async () => reach(),
       watch: (listener) => {
         const stops = [...cluster.members.values()].map(({ hypervisor }) => hypervisor.watch(listener));
@@ -155,7 +222,8 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
           const member = cluster.members.get(at);
           if (!cluster.isReachable || member?.answers !== true)
             throw new HypervisorError('host_not_ready', `${at} cannot be reached`, { waits: true });
-          const answer = await (member.hypervisor[method] as (...args: unknown[]) => unknown)(...given);
+          const calls = { ...member.hypervisor, ...backupsAt(at) };
+          const answer = await (calls[method] as (...args: unknown[]) => unknown)(...given);
           return method === 'inspect' ? { ...(answer as object), node: at } : answer;
         };
       },

@@ -1,5 +1,6 @@
 import type { HypervisorCapability } from './capabilities.ts';
 import type { Hypervisor, MachineEvent, MachineId, MachineReport, NodeCapacity } from './contract.ts';
+import type { MachineSpec } from './machine.ts';
 import type { MachineSample } from './management.ts';
 
 /** Engines that run many hosts behind one API. */
@@ -98,6 +99,17 @@ export interface Cluster {
    * other member has no room or does not answer; `disk_failed` where it did not come to its end.
    */
   move(id: MachineId, member: string, options: { live: boolean }): Promise<void>;
+
+  /**
+   * Makes a machine on a member, and its disk from a backup of another one (`createBackup`), grown to the size of `spec`: for one whose own
+   * member is lost, of which nothing is asked. Its guest finds itself the same machine. It is as after `createDisk`: not started, and
+   * without the name and network of `writeIdentity`. Whole already: succeeds. `snapshot_absent`; `waits` while what has the backup does
+   * not answer; `not_supported` without `backups`.
+   */
+  recover(spec: MachineSpec, member: string, backup: { of: MachineId; name: string }): Promise<void>;
+
+  /** Backups of one machine are another's from now on, wherever they lie; none: succeeds. */
+  handOver(from: MachineId, to: MachineId): Promise<void>;
 
   /** Every machine of ours in the cluster, with the `node` that has it. */
   list(): Promise<MachineReport[]>;

@@ -106,6 +106,39 @@ export function describeCluster(
       expect(heard, 'it never went down').toEqual([]);
     });
 
+    it('makes a machine anew from a backup that lies on another member, and hands its backups over', {
+      timeout: 400_000,
+    }, async () => {
+      const anew = { ...spec, id: `${spec.id}-2` };
+      const from = { of: spec.id, name: 'kept' };
+      if (!cluster.capabilities.includes('backups')) {
+        await expect(cluster.recover(anew, here, from)).rejects.toEqual(hasCode('not_supported'));
+        return;
+      }
+      const [{ node = '' } = {}] = await cluster.list();
+      const other = node === here ? there : here;
+      await cluster.on(node).powerOff(spec.id);
+      await expect(cluster.recover(anew, other, from)).rejects.toEqual(hasCode('snapshot_absent'));
+      const kept = await cluster.on(node).createBackup(spec.id, 'kept');
+      expect(kept.node).toBe(other);
+      expect(await listed(), 'what is kept is no machine').toEqual([{ id: spec.id, power: 'stopped', node }]);
+      for (const _ of [1, 2]) await cluster.recover(anew, other, from);
+      for (const _ of [1, 2]) await cluster.handOver(spec.id, anew.id);
+      expect(await cluster.on(node).listBackups(spec.id)).toEqual([]);
+      expect(await cluster.on(other).listBackups(anew.id)).toEqual([kept]);
+      expect(await listed()).toEqual([
+        { id: spec.id, power: 'stopped', node },
+        { id: anew.id, power: 'stopped', node: other },
+      ]);
+      await cluster.on(other).writeIdentity(anew, { ...bed.identity, hostname: 'anew' });
+      await cluster.on(other).start(anew);
+      await cluster.on(other).waitUntilReady(anew, { timeoutMs: bed.readyTimeoutMs });
+      expect(await bed.nameOf?.(anew)).toBe(bed.nameOf ? 'anew' : undefined);
+      await cluster.on(other).destroy(anew.id);
+      expect(await bed.leftovers(anew)).toEqual([]);
+      await cluster.on(node).start(spec);
+    });
+
     it('gives what was moved its name and its end where it is', { timeout: 200_000 }, async () => {
       await cluster.on(there).powerOff(spec.id);
       await cluster.on(there).writeIdentity(spec, { ...bed.identity, hostname: 'another' });

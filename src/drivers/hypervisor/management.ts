@@ -49,7 +49,10 @@ export interface MachineManagement {
 
   /** Like snapshots, but whole copies in files of their own, which survive the disk. */
   createBackup(id: MachineId, name: string): Promise<SnapshotFacts>;
-  /** Writes the backup over a stopped machine's disk, whose snapshots stay. It grows to the size of `spec`. */
+  /**
+   * Writes the backup over a stopped machine's disk, whose snapshots stay. It grows to the size of `spec`. An engine whose snapshots go with
+   * the disk that they are of refuses it while there are any: `not_possible`, permanent.
+   */
   restoreBackup(spec: MachineSpec, name: string): Promise<void>;
   deleteBackup(id: MachineId, name: string): Promise<void>;
   listBackups(id: MachineId): Promise<SnapshotFacts[]>;
@@ -84,6 +87,8 @@ export interface SnapshotFacts {
   createdAt: Date;
   /** Just made, and the guest did not settle its file systems first: it is as after a power cut. */
   consistent?: false;
+  /** Which of an engine's nodes keeps this backup, by the engine's name; absent where it lies beside the machine's disk. */
+  node?: string;
 }
 
 /** Counters grow from the machine's start and begin anew with it. */

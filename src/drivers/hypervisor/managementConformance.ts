@@ -405,14 +405,23 @@ export function describeManagement(
     });
 
     needing('snapshots', 'backups')(
-      'restores a backup over the disk, whose snapshots stay',
+      'restores a backup over the disk, whose snapshots stay, or refuses it while there are any',
       { timeout: 400_000 },
       async () => {
         await expect(hypervisor.restoreBackup(spec, 'none')).rejects.toEqual(
           hasCode('snapshot_absent', true),
         );
-        for (const _ of [1, 2]) await hypervisor.restoreBackup(spec, 'two');
+        const failure = await hypervisor.restoreBackup(spec, 'two').then(
+          () => null,
+          (error: unknown) => error,
+        );
         expect(await names('listSnapshots')).toEqual(['fresh']);
+        if (failure !== null) {
+          expect(failure).toEqual(hasCode('not_possible', true));
+          await hypervisor.deleteSnapshot(spec.id, 'fresh');
+        }
+        await hypervisor.restoreBackup(spec, 'two');
+        expect(await names('listBackups')).toEqual(['two', 'stopped']);
         await boot();
         await hasItsAddresses();
         await content('two')();

@@ -33,7 +33,8 @@ const advice: Record<Exclude<HypervisorErrorCode, 'no_space' | 'guest_refused'>,
   screen_failed: null,
   snapshot_failed:
     'The copy of the disk could not be made or restored, perhaps because the node is full; our staff has been told. Delete copies that you do not need and try again later',
-  not_possible: null,
+  not_possible:
+    'The host of the machine cannot do this with the machine as it is. A backup comes back only while there are no snapshots: delete those and try again',
   snapshot_absent: 'This copy of the disk is not on the node any more; delete it and choose another',
 };
 

@@ -13,7 +13,8 @@ import {
 import { nextIdentity } from '../qemu/publicIdentity.ts';
 import { waitForSsh } from '../qemu/ready.ts';
 import type { PublicIdentity } from '../qemu/seed.ts';
-import { checkIdentity, checkSpec } from '../spec.ts';
+import { checkCopyName, checkIdentity, checkSpec } from '../spec.ts';
+import { instanceBackups } from './backups.ts';
 import { incusClient, onMember } from './client.ts';
 import { clusterFacts } from './cluster.ts';
 import { calling, IncusRefusal, unlessAbsent, unreachable } from './failure.ts';
@@ -39,10 +40,9 @@ import { besides } from './rebuild.ts';
 import { seedVolumes } from './seeds.ts';
 
 /**
- * Screens speak SPICE here, which none of our viewers does; in guests the engine asks an agent of its own; a copy that survives the
- * disk, rescue and starts from the network are not made of its parts yet; a running disk does not grow.
+ * Screens speak SPICE here, which none of our viewers does; in guests the engine asks an agent of its own; rescue and starts from the network are not made of its parts yet; a running disk does not grow.
  */
-const capabilities: readonly HypervisorCapability[] = ['snapshots', 'serial'];
+const capabilities: readonly HypervisorCapability[] = ['snapshots', 'backups', 'serial'];
 const forcedMs = 60_000;
 
 /** Runs machines on an Incus cluster, in a project that is ours alone, over its REST API; new ones on `options.member`. */
@@ -52,7 +52,7 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
 
 /** The same as a cluster of hosts, which are asked over the same connections. */
 export function incusCluster(options: IncusOptions): Cluster {
-  const { on, cluster, powers, move } = incusParts(options);
+  const { on, cluster, powers, move, recover, handOver } = incusParts(options);
   const { capabilities: able, ensureImage, list, sample, watch, close } = on(null);
   return {
     kind: 'incus',
@@ -63,6 +63,8 @@ export function incusCluster(options: IncusOptions): Cluster {
     on,
     ensureImage,
     move,
+    recover,
+    handOver,
     list,
     sample,
     watch,
@@ -86,6 +88,7 @@ function incusParts(options: IncusOptions) {
   });
 
   const parts = { options, client, engine, images, instances, seeds, oneAtATime, replaceSeed };
+  const backups = instanceBackups(parts);
   const { endConsoles, close: closeConsoles, ...management } = incusManagement(parts);
   powers.watch(({ id, power }) => {
     if (power === 'stopped') endConsoles(id);
@@ -181,6 +184,7 @@ function incusParts(options: IncusOptions) {
     if (await isRunning(id)) await powerOff(id);
     for (const name of [id, ...besides(id)])
       await calling('disk_failed', unlessAbsent(client.change('DELETE', instancePath(name))));
+    await backups.removeAll(id);
     const { seed: _, ...devices } = profile.devices;
     await instances.writeProfile(id, { ...profile, devices });
     await seeds.sweep(id, []);
@@ -299,7 +303,13 @@ function incusParts(options: IncusOptions) {
   });
   const move = (id: MachineId, member: string, how: { live: boolean }) =>
     oneAtATime(id, () => powers.quietly(id, () => moveInstance(parts, id, member, how)));
-  return { on, cluster, powers, move };
+  const recover: Cluster['recover'] = async (spec, member, backup) => {
+    checkSpec(spec);
+    checkCopyName(backup.name);
+    await oneAtATime(spec.id, () => backups.recover(spec, member, backup));
+  };
+  const handOver: Cluster['handOver'] = (from, to) => oneAtATime(to, () => backups.handOver(from, to));
+  return { on, cluster, powers, move, recover, handOver };
 
   async function shutDown(id: MachineId, deadline: Deadline): Promise<void> {
     const stop = { action: 'stop', force: false, timeout: Math.ceil(deadline.timeoutMs / 1_000) };

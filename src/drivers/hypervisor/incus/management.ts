@@ -4,6 +4,7 @@ import type { MachineManagement, MachineSample } from '../management.ts';
 import { withAddresses } from '../qemu/publicIdentity.ts';
 import { sharedLines } from '../sharedLines.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
+import { instanceBackups } from './backups.ts';
 import { openSerialLine } from './console.ts';
 import { type Instance, surePower } from './instances.ts';
 import { bytesOfRoot, checkInstanceName, notesIn, profileOf } from './machine.ts';
@@ -22,6 +23,7 @@ interface OwnManagement {
 export function incusManagement(parts: Parts): MachineManagement & OwnManagement {
   const { options, client, engine, images, instances, seeds, oneAtATime } = parts;
   const snapshots = instanceSnapshots(parts);
+  const backups = instanceBackups(parts);
   const lines = sharedLines();
   const must = (wanted: HypervisorCapability) => requireCapability(engine, wanted);
 
@@ -99,13 +101,20 @@ export function incusManagement(parts: Parts): MachineManagement & OwnManagement
       await oneAtATime(id, () => snapshots.delete(id, name));
     },
     listSnapshots: (id) => snapshots.list(id),
-    createBackup: async () => must('backups') as never,
-    restoreBackup: async () => must('backups'),
-    deleteBackup: async (id) => void (await mustExist(id)),
-    async listBackups(id) {
-      await mustExist(id);
-      return [];
+    async createBackup(id, name) {
+      checkCopyName(name);
+      return oneAtATime(id, () => backups.create(id, name));
     },
+    async restoreBackup(spec, name) {
+      checkSpec(spec);
+      checkCopyName(name);
+      await oneAtATime(spec.id, () => backups.restore(spec, name));
+    },
+    async deleteBackup(id, name) {
+      checkCopyName(name);
+      await oneAtATime(id, () => backups.delete(id, name));
+    },
+    listBackups: (id) => backups.list(id),
     async setPassword(_id, passwordHash) {
       checkPasswordHash(passwordHash);
       must('guest_agent');

@@ -14,13 +14,28 @@ export function besides(id: MachineId): string[] {
   return [fresh(id), former(id)];
 }
 
+/** Makes the machine's disk anew from its image. */
+export function rebuildDisk(parts: Parts, spec: MachineSpec): Promise<void> {
+  return exchangeDisk(parts, spec, async (name, member, { fingerprint }) => {
+    const wanted = {
+      ...{ name, type: 'virtual-machine', profiles: [profileName(spec.id)] },
+      source: { type: 'image', fingerprint },
+    };
+    await parts.client.change('POST', '/1.0/instances', wanted, { query: onMember(member) });
+  });
+}
+
+/** Makes an instance of this name, with the machine's profile, on the member that has the machine. */
+type Making = (name: string, member: string | null, image: { fingerprint: string }) => Promise<void>;
+
 /**
  * The new disk is made under another name, and takes the machine's last: until then the old one is there as it was, and after a
  * crash in between, the same call goes on where it was.
  */
-export async function rebuildDisk(
+export async function exchangeDisk(
   { client, options, images, instances }: Parts,
   spec: MachineSpec,
+  make: Making,
 ): Promise<void> {
   const image = await images.find(spec.image);
   await client.settled(spec.id);
@@ -34,14 +49,7 @@ export async function rebuildDisk(
   for (const name of besides(spec.id)) await remove(name);
   const notes = { ...notesIn(profile), image: spec.image };
   await instances.writeProfile(spec.id, profileOf(options, spec, image, notes));
-  const wanted = {
-    name: fresh(spec.id),
-    type: 'virtual-machine',
-    source: { type: 'image', fingerprint: image.fingerprint },
-    profiles: [profileName(spec.id)],
-  };
-  const query = onMember(there.member);
-  await calling('disk_failed', client.change('POST', '/1.0/instances', wanted, { query }));
+  await calling('disk_failed', make(fresh(spec.id), there.member, image));
   for (const name of await snapshotsOf(spec.id))
     await calling(
       'disk_failed',

@@ -1,5 +1,6 @@
 import { HypervisorError, type MachineId } from '../contract.ts';
 import type { SnapshotFacts } from '../management.ts';
+import { isPassing } from './backups.ts';
 import { asList, asRecord, asText, asTexts } from './client.ts';
 import { calling, unlessAbsent } from './failure.ts';
 import { surePower } from './instances.ts';
@@ -31,6 +32,8 @@ export function instanceSnapshots({ client, instances }: Parts): Snapshots {
 
   return {
     async create(id, name) {
+      if (isPassing(name))
+        throw new HypervisorError('spec_invalid', `${name} is a name of our own`, { permanent: true });
       const machine = await mustExist(id);
       await client.settled(id);
       const there = await find(id, name);
@@ -60,7 +63,8 @@ export function instanceSnapshots({ client, instances }: Parts): Snapshots {
     async list(id) {
       await mustExist(id);
       const all = asList(await client.read(folder(id), { recursion: '1' }), 'snapshots').map(factsOf);
-      return all.sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+      const own = all.filter(({ name }) => !isPassing(name));
+      return own.sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
     },
   };
 }

@@ -66,6 +66,8 @@ export function proxmoxCluster(options: ProxmoxOptions): Cluster {
     on,
     ensureImage,
     move,
+    recover: async () => requireCapability({ kind: 'proxmox', capabilities: able }, 'backups'),
+    handOver: async () => undefined,
     list: () => machines.list('with its node'),
     sample,
     watch,

@@ -11,6 +11,7 @@ export function nextIdentity(
     guest,
     nic,
     ...(former === undefined ? {} : { former }),
+    ...(before?.instanceId === undefined ? {} : { instanceId: before.instanceId }),
     hostname,
     nameservers,
     // A guest reads them once; what it was first told is in it already, or will be when it is new.

@@ -16,6 +16,8 @@ export interface PublicIdentity {
   nic: Nic;
   /** Addresses that the machine had and has no more; there, if empty, once its addresses have ever changed. */
   former?: NicAddress[];
+  /** What cloud-init tells machines apart by, where it is not the machine's id: it was made anew from a backup of another one. */
+  instanceId?: string;
   hostname: string;
   nameservers: string[];
   /** Whether they are others than the machine was made with. */
@@ -85,7 +87,7 @@ const wholeName = `${cloudConfigHead}${JSON.stringify({ prefer_fqdn_over_hostnam
  * Source: cloud-init's reference, "NoCloud" and "Networking config Version 2".
  */
 function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | null): FileEntry[] {
-  const meta = { 'instance-id': id, 'local-hostname': known.hostname };
+  const meta = { 'instance-id': known.instanceId ?? id, 'local-hostname': known.hostname };
   const files: FileEntry[] = [
     { path: 'meta-data', content: JSON.stringify(meta) },
     { path: 'network-config', content: JSON.stringify(networkConfig(known)) },
