@@ -153,6 +153,7 @@ import {
   deleteProtection,
   evacuationRoutes,
   growth,
+  recoveryRoutes,
   sampleWatch,
   screenWatch,
   upgradeRoutes,
@@ -288,6 +289,7 @@ export const allRoutes: RouteGroup[] = [
   jobDismissalRoutes,
   ...fleetStaffRoutes,
   evacuationRoutes,
+  recoveryRoutes,
   needRoutes([invoiceNeeds, serviceNeeds, shieldNeeds, methodNeeds, ticketNeeds]),
   ...searchRoutes(
     [serviceFinds, invoiceFinds, ticketFinds, memberFinds, addressFinds, ruleFinds],

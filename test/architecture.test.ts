@@ -160,6 +160,7 @@ const tablesOf: Record<string, string[]> = {
       'vps_evacuations',
       'vps_moves',
       'vps_node_alarms',
+      'vps_recoveries',
       'vps_snapshots',
       'vps_traffic',
       'vps_access',

@@ -99,7 +99,7 @@ const texts = {
   /** The provider's own: its staff, nodes, addresses and products. */
   providers: [
     ...['recipient', 'title', 'address', 'dns_name', 'network', 'location', 'primary_ip', 'slug', 'trouble'],
-    ...['engine', 'endpoints', 'fingerprints', 'project', 'version', 'problems'],
+    ...['engine', 'endpoints', 'fingerprints', 'project', 'version', 'problems', 'machine', 'member'],
     ...['serial', 'macs', 'removed', 'installed', 'problem', 'port', 'server', 'mac'],
     ...['section', 'code', 'department', 'task', 'source', 'concerns', 'options', 'gateway', 'account'],
   ],
@@ -130,7 +130,18 @@ const texts = {
       'blackholes',
       'health',
     ],
-    ...['coming_price', 'credit', 'credited', 'outcome', 'priority', 'by', 'error', 'event', 'paid_on'],
+    ...[
+      'coming_price',
+      'credit',
+      'credited',
+      'outcome',
+      'priority',
+      'by',
+      'error',
+      'event',
+      'paid_on',
+      'backup_at',
+    ],
   ],
 };
 
@@ -177,7 +188,7 @@ describe('what customers are told of', () => {
   // Beyond the contract: what a page that shows the thing has to hear of.
   const beyond = [
     ...['invoice.part_paid', 'invoice.expired', 'invoice.cancelled', 'credit.granted'],
-    ...['service.updated', 'service.upgraded', 'service.product_changed'],
+    ...['service.updated', 'service.upgraded', 'service.product_changed', 'vps.recovered'],
     ...['service.cancel_scheduled', 'service.cancel_revoked'],
     ...['ticket.changed', 'ticket.reopened', 'ticket.subject_changed'],
     ...['shield.mitigation.started', 'shield.mitigation.released'],

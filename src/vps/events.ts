@@ -61,6 +61,27 @@ interface Moved {
   overrun: boolean;
 }
 
+interface RecoveryBegan {
+  name: string;
+  machines: number;
+}
+
+interface Recovered {
+  user_id: number;
+  hostname: string;
+  /** Of the node that it is on now, and of the lost one. */
+  name: string;
+  before: string;
+  /** The moment that it goes back to. */
+  backup_at: string;
+}
+
+interface LeftOver {
+  /** What the engine calls it. */
+  machine: string;
+  member: string;
+}
+
 export const actionStarted = event<ActionTold>(
   'vps.action.started',
   'somebody asked for an action on a machine',
@@ -105,6 +126,19 @@ export const nodeRestored = event<NodeRestored>(
 );
 export const nodeWell = event('node.well', 'all machines that a node had failed run again, or need not');
 export const vpsMoved = event<Moved>('vps.moved', 'a machine went over to another node of its cluster');
+export const recoveryBegan = event<RecoveryBegan>(
+  'node.recovery.started',
+  'staff has machines of a lost node made anew on others, from their backups',
+);
+export const vpsRecovered = event<Recovered>(
+  'vps.recovered',
+  'a machine of a lost node was made anew on another, from a backup',
+  { permission: 'vps.read', data: { hostname: Type.String(), backup_at: Type.String() } },
+);
+export const leftOverStopped = event<LeftOver>(
+  'vps.left_over.stopped',
+  'a lost node that is back still ran a machine that was made anew elsewhere, and it was switched off there',
+);
 export const vpsRepaired = event<Reason>('vps.repaired', 'a machine that was down was started again');
 export const copyInconsistent = event<CopyNamed>(
   'vps.copy.inconsistent',

@@ -11,17 +11,20 @@ import {
 } from '../platform/index.ts';
 import { holdsLock } from './actions/lock.ts';
 import { vpsMoved } from './events.ts';
-import { findMachine, machineIdOf, serviceIdOf } from './machine.ts';
+import { findMachine, machineIdOf, machineNamed } from './machine.ts';
 import { lockVps } from './queries.ts';
 
 /** Members of one cluster as nodes. */
 export type Members = readonly { id: number; member: string }[];
 
-// A machine of the same name on a host of another cluster, or of ours, is another one.
-const elsewhere = statement<{ service_id: number }, { serviceIds: number[]; nodeIds: number[] }>(
+// What a lost node has of a machine that was made anew elsewhere is another one, and so is one of the same name on a host of another cluster, or of ours, is another one.
+const elsewhere = statement<
+  { service_id: number },
+  { serviceIds: number[]; incarnations: number[]; nodeIds: number[] }
+>(
   'vps.elsewhere',
-  `select m.service_id from unnest(:serviceIds::bigint[], :nodeIds::bigint[]) as t (service_id, node_id)
-   join machines m on m.service_id = t.service_id and m.node_id <> t.node_id
+  `select m.service_id from unnest(:serviceIds::bigint[], :incarnations::int[], :nodeIds::bigint[]) as t (service_id, incarnation, node_id)
+   join machines m on m.service_id = t.service_id and m.incarnation = t.incarnation and m.node_id <> t.node_id
    join nodes before on before.id = m.node_id
    join nodes n on n.id = t.node_id and n.cluster_id = before.cluster_id`,
 );
@@ -47,11 +50,12 @@ export async function followMachines(
 ): Promise<void> {
   const ids = new Map(nodes.map(({ id, member }) => [member, id]));
   const seen = all.flatMap(({ id, node = '' }) => {
-    const [serviceId, nodeId] = [serviceIdOf(id), ids.get(node)];
-    return serviceId === null || nodeId === undefined ? [] : [{ serviceId, nodeId }];
+    const [named, nodeId] = [machineNamed(id), ids.get(node)];
+    return named === null || nodeId === undefined ? [] : [{ ...named, nodeId }];
   });
   const moved = await ctx.db.many(elsewhere, {
     serviceIds: seen.map(({ serviceId }) => serviceId),
+    incarnations: seen.map(({ incarnation }) => incarnation),
     nodeIds: seen.map(({ nodeId }) => nodeId),
   });
   for (const { service_id: serviceId } of moved)
@@ -71,14 +75,15 @@ async function follow(
   await transaction(ctx, 'vps.follow', async (tx) => {
     await lockVps(tx, serviceId);
     // Asked anew: what all were told of may be from before a move that has ended since.
-    const { node } = await cluster.on(first.member).inspect(machineIdOf(serviceId));
+    const machine = await findMachine(tx, serviceId);
+    if (machine === null) return;
+    const { node } = await cluster.on(first.member).inspect(machineIdOf(serviceId, machine.incarnation));
     const at = nodes.find(({ member }) => member === node);
     if (at === undefined) return;
     if ((await tx.db.maybe(ownMove, { serviceId })) === null)
       return writeNode(tx, serviceId, at.id, 'others');
     // A move of ours writes down by itself where the machine is; it must not wait for a member that may never be back.
-    const machine = await findMachine(tx, serviceId);
-    if (machine !== null) await sendJobsAlong(tx, { about: { serviceId }, from: machine.node_id, to: at.id });
+    await sendJobsAlong(tx, { about: { serviceId }, from: machine.node_id, to: at.id });
   });
 }
 

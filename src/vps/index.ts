@@ -17,6 +17,7 @@ import { reinstall } from './install/reinstall.ts';
 import { chartPeriodicJob, emptyChartsPeriodicJob } from './keepCharts.ts';
 import { moveMachine } from './moves/move.ts';
 import { powerSagas } from './power.ts';
+import { recoverMachine } from './recovery/saga.ts';
 import { rename } from './settings.ts';
 import { backupPeriodicJob } from './snapshots/backups.ts';
 import { snapshotSagas } from './snapshots/sagas.ts';
@@ -35,12 +36,14 @@ export { ownAddress } from './console/lines/address.ts';
 export { announceHost, findConsoleHosts, hypervisorElsewhere } from './console/lines/hosts.ts';
 export { screenWatch } from './console/screen.ts';
 export { serveConsoles, serveOtherProcesses } from './console/server.ts';
+export { vpsMails } from './mails.ts';
 export { vpsMeasures } from './measures.ts';
 export { vpsMover } from './move.ts';
 export { evacuationRoutes } from './moves/staffRoutes.ts';
 export { vpsPersonal } from './personal.ts';
 export { deleteProtection } from './protection.ts';
 export { createReconciler, onMachineEvent, reconcileCluster } from './reconcile.ts';
+export { recoveryRoutes } from './recovery/staffRoutes.ts';
 export { vpsRoutes } from './routes.ts';
 export { lateBackupMeasures } from './snapshots/lateBackups.ts';
 export { findUnknownMachines } from './unknown.ts';
@@ -58,6 +61,7 @@ export const vpsJobs: AnySaga[] = [
   rename,
   resize,
   moveMachine,
+  recoverMachine,
   suspendMachine,
   terminateMachine,
 ];

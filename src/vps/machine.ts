@@ -22,11 +22,13 @@ export interface MachineRow {
   rescue: boolean;
   in_rescue: boolean;
   nameservers: string[];
+  /** How often it was made anew on another node, from one on. */
+  incarnation: number;
 }
 
 /** What a {@link MachineRow} has, of the table `machines m`. */
 export const machineColumns = `m.service_id, m.organization_id, m.node_id, m.image, m.hostname, m.cpu_cores, m.memory_mib,
-  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot, m.rescue, m.in_rescue,
+  m.disk_gib, m.port_mbps, m.mac::text as mac, m.wanted, m.state, m.repairs, m.repaired_at, m.boot, m.rescue, m.in_rescue, m.incarnation,
   array(select host(n) from unnest(m.nameservers) n) as nameservers`;
 
 const machineById = statement<MachineRow, { serviceId: number }>(
@@ -90,15 +92,23 @@ export type Button = 'stop' | 'restart';
 /** A guest that ignored its button may still go down for it. For so long it is held to be that, and not its own wish. */
 export const buttonCountsMs = 10 * 60_000;
 
-/** Name of a service's machine towards the hypervisor. */
-export function machineIdOf(serviceId: number): string {
-  return `vps-${serviceId}`;
+/**
+ * Name of a service's machine towards the hypervisor. One that was made anew elsewhere has another, so that what a lost node has of it is never
+ * taken for it.
+ */
+export function machineIdOf(serviceId: number, incarnation = 1): string {
+  return incarnation === 1 ? `vps-${serviceId}` : `vps-${serviceId}-${incarnation}`;
+}
+
+/** The service behind a machine's name, and which incarnation of its machine that is; null when it is none of ours. */
+export function machineNamed(machineId: string): { serviceId: number; incarnation: number } | null {
+  const match = /^vps-(\d+)(?:-([1-9]\d{0,5}))?$/.exec(machineId);
+  return match ? { serviceId: Number(match[1]), incarnation: Number(match[2] ?? 1) } : null;
 }
 
 /** The service behind a machine's name; null when it is none of ours. */
 export function serviceIdOf(machineId: string): number | null {
-  const match = /^vps-(\d+)$/.exec(machineId);
-  return match ? Number(match[1]) : null;
+  return machineNamed(machineId)?.serviceId ?? null;
 }
 
 export function findMachine(ctx: Context, serviceId: number): Promise<MachineRow | null> {
@@ -109,7 +119,15 @@ export async function writeMachine(
   ctx: Context,
   machine: Omit<
     MachineRow,
-    'wanted' | 'state' | 'repairs' | 'repaired_at' | 'boot' | 'rescue' | 'in_rescue' | 'nameservers'
+    | 'wanted'
+    | 'state'
+    | 'repairs'
+    | 'repaired_at'
+    | 'boot'
+    | 'rescue'
+    | 'in_rescue'
+    | 'nameservers'
+    | 'incarnation'
   >,
 ) {
   await ctx.db.run(insertMachine, {
@@ -160,7 +178,7 @@ export async function rememberButton(ctx: Context, serviceId: number, button: Bu
 export async function specOf(ctx: Context, machine: MachineRow): Promise<MachineSpec> {
   const addresses = await listAddresses(ctx, machine.service_id);
   return {
-    id: machineIdOf(machine.service_id),
+    id: machineIdOf(machine.service_id, machine.incarnation),
     cpuCores: machine.cpu_cores,
     memoryMib: machine.memory_mib,
     diskGib: machine.disk_gib,

@@ -19,6 +19,7 @@ export const vpsPersonal: PersonalRoom = {
   tables: [
     personalTable('machines', own),
     personalTable('vps_actions', { ...own, others: ['initiator_id'] }),
+    personalTable('vps_recoveries', { ...own, without: ['machine'] }),
     personalTable('vps_moves', { ...own, without: ['evacuation_id', 'is_begun'] }),
     personalTable('vps_snapshots', own),
     personalTable('vps_traffic', own),

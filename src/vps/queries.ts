@@ -12,6 +12,7 @@ export interface VpsRow {
   domain: string | null;
   options: Record<string, unknown>;
   node_id: number | null;
+  incarnation: number | null;
   image: string | null;
   image_name: string | null;
   image_version: string | null;
@@ -78,7 +79,7 @@ const wholeAction = `to_jsonb(a)
     'initiator_owner', ${initiatorOwner('a.initiator_type', 'a.initiator_id')})`;
 const selectVps = `
   select s.id as service_id, s.organization_id, s.status as service_status, p.module_id, s.domain, s.options,
-    m.node_id, m.image, i.name as image_name, i.version as image_version, m.hostname, m.cpu_cores, m.memory_mib,
+    m.node_id, m.incarnation, m.image, i.name as image_name, i.version as image_version, m.hostname, m.cpu_cores, m.memory_mib,
     m.disk_gib, m.port_mbps, m.mac::text as mac, n.location, n.capabilities,
     case when not n.reachable then n.seen_at end as silent_since, m.wanted, m.state, m.started_at, m.in_rescue,
     m.protect_delete, m.protect_reinstall,

@@ -9,6 +9,7 @@ import { followMachines, type Members } from './follow.ts';
 import {
   type Button,
   buttonCountsMs,
+  findMachine,
   type MachineRow,
   machineColumns,
   machineIdOf,
@@ -16,6 +17,7 @@ import {
   setMachineState,
 } from './machine.ts';
 import { lockVps } from './queries.ts';
+import { stopLeftOvers } from './recovery/leftOvers.ts';
 import { endAlarm, isDue, waitForReturn } from './repairs.ts';
 import { inSql, settledStates } from './states.ts';
 import { listSuspended, suspendAgain } from './suspend/suspend.ts';
@@ -98,6 +100,7 @@ export async function reconcileCluster(
   cluster: Pick<Cluster, 'list' | 'on'>,
 ): Promise<void> {
   const all = await cluster.list();
+  await stopLeftOvers(ctx, cluster, all);
   await followMachines(ctx, nodes, cluster, all);
   for (const [nth, { id, member }] of nodes.entries()) {
     // What has no place yet, as a machine of which half is made, is looked for at the first.
@@ -121,8 +124,8 @@ async function reconcileReported(
   const compared = new Set<string>();
   const reports = new Map(all.map((report) => [report.id, report]));
   for (const machine of await ctx.db.many(settledOnNode, { nodeId })) {
-    const report = reports.get(machineIdOf(machine.service_id));
-    compared.add(machineIdOf(machine.service_id));
+    const report = reports.get(nameOf(machine));
+    compared.add(nameOf(machine));
     if (!differs(machine, report)) continue;
     isWell = false;
     // One machine that cannot be helped must not keep the others waiting.
@@ -131,8 +134,9 @@ async function reconcileReported(
     );
   }
   const others = [...reports.values()].filter(({ id, power }) => power === 'running' && !compared.has(id));
-  for (const serviceId of others.length === 0 ? [] : await listSuspended(ctx, nodeId)) {
-    if (reports.get(machineIdOf(serviceId))?.power !== 'running') continue;
+  for (const suspended of others.length === 0 ? [] : await listSuspended(ctx, nodeId)) {
+    const { service_id: serviceId } = suspended;
+    if (reports.get(nameOf(suspended))?.power !== 'running') continue;
     isWell = false;
     await transaction(ctx, 'vps.suspendAgain', (tx) => suspendAgain(tx, serviceId, nodeId));
   }
@@ -148,7 +152,15 @@ export async function onMachineEvent(
   event: MachineEvent,
 ): Promise<void> {
   const serviceId = serviceIdOf(event.id);
-  if (serviceId !== null) await reconcileMachine(ctx, serviceId, hypervisor, event.cause);
+  if (serviceId === null) return;
+  // What is left over of a machine that was made anew elsewhere says nothing of it.
+  const machine = await findMachine(ctx, serviceId);
+  if (machine === null || nameOf(machine) !== event.id) return;
+  await reconcileMachine(ctx, serviceId, hypervisor, event.cause);
+}
+
+function nameOf({ service_id, incarnation }: Pick<MachineRow, 'service_id' | 'incarnation'>): string {
+  return machineIdOf(service_id, incarnation);
 }
 
 function differs(machine: SettledRow, report: MachineReport | undefined): boolean {
@@ -171,7 +183,7 @@ async function reconcileMachine(
   for (let nth = 0; nth < asksAtMost; nth += 1) {
     // Before anything is held: an engine may say nothing for seconds.
     const before = await ctx.db.maybe(settledMachine, { serviceId });
-    const report = before === null ? null : await hypervisor.inspect(machineIdOf(serviceId));
+    const report = before === null ? null : await hypervisor.inspect(nameOf(before));
     const isDone = await transaction(ctx, 'vps.reconcile', async (tx) => {
       // Locked like any change to it, so no action can begin meanwhile.
       await lockVps(tx, serviceId);

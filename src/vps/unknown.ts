@@ -1,7 +1,7 @@
 import type { Hypervisor, MachineReport } from '../drivers/hypervisor/index.ts';
 import { endAddressesAside, keepAddressesAside } from '../fleet/index.ts';
 import { type Context, fail, statement, type TxContext, transaction } from '../platform/index.ts';
-import { serviceIdOf } from './machine.ts';
+import { machineNamed, serviceIdOf } from './machine.ts';
 
 interface UnknownRow {
   id: number;
@@ -9,19 +9,26 @@ interface UnknownRow {
   addresses: string[];
 }
 
-const strangers = statement<{ machine: string }, { machines: string[]; serviceIds: (number | null)[] }>(
+// One that is being made anew elsewhere is known before it is written down there; what the lost node has of it is not, afterwards.
+const isStrange = `not exists (select 1 from machines m where m.service_id = t.service_id and (m.incarnation = t.incarnation
+     or m.incarnation + 1 = t.incarnation and exists (
+       select 1 from vps_recoveries r where r.service_id = m.service_id and r.state = 'running')))`;
+const strangers = statement<
+  { machine: string },
+  { machines: string[]; serviceIds: (number | null)[]; incarnations: (number | null)[] }
+>(
   'vps.strangers',
-  `select t.machine from unnest(:machines::text[], :serviceIds::bigint[]) as t (machine, service_id)
-   where not exists (select 1 from machines m where m.service_id = t.service_id)`,
+  `select t.machine from unnest(:machines::text[], :serviceIds::bigint[], :incarnations::int[]) as t (machine, service_id, incarnation)
+   where ${isStrange}`,
 );
 // Both at once: it is asked of every node every few seconds.
 const strangersAndListed = statement<
   { machine: string; listed: UnknownRow | null },
-  { nodeId: number; machines: string[]; serviceIds: (number | null)[] }
+  { nodeId: number; machines: string[]; serviceIds: (number | null)[]; incarnations: (number | null)[] }
 >(
   'vps.strangersAndListed',
-  `select t.machine, null::jsonb as listed from unnest(:machines::text[], :serviceIds::bigint[]) as t (machine, service_id)
-   where not exists (select 1 from machines m where m.service_id = t.service_id)
+  `select t.machine, null::jsonb as listed from unnest(:machines::text[], :serviceIds::bigint[], :incarnations::int[]) as t (machine, service_id, incarnation)
+   where ${isStrange}
    union all
    select machine, jsonb_build_object('id', id, 'machine', machine, 'addresses', array(select host(a) from unnest(addresses) a))
    from vps_unknown_machines where node_id = :nodeId`,
@@ -57,7 +64,7 @@ export async function findUnknownMachines(
 ): Promise<boolean> {
   const machines = reports.filter(({ power }) => power !== 'absent').map(({ id }) => id);
   const rows = await ctx.db.many(strangersAndListed, {
-    ...{ nodeId, machines, serviceIds: machines.map(serviceIdOf) },
+    ...{ nodeId, machines, ...namesOf(machines) },
   });
   const found = new Set(rows.filter((row) => row.listed === null).map(({ machine }) => machine));
   const listed = rows.flatMap((row) => row.listed ?? []);
@@ -76,8 +83,16 @@ export async function findUnknownMachines(
 }
 
 async function isUnknown(ctx: Context, machine: string): Promise<boolean> {
-  const asked = { machines: [machine], serviceIds: [serviceIdOf(machine)] };
+  const asked = { machines: [machine], ...namesOf([machine]) };
   return (await ctx.db.maybe(strangers, asked)) !== null;
+}
+
+function namesOf(machines: readonly string[]) {
+  const named = machines.map(machineNamed);
+  return {
+    serviceIds: named.map((each) => each?.serviceId ?? null),
+    incarnations: named.map((each) => each?.incarnation ?? null),
+  };
 }
 
 async function write(ctx: Context, nodeId: number, machine: string, hypervisor: Hypervisor): Promise<void> {

@@ -351,6 +351,8 @@ export const cannotBeSent: Record<string, string> = {
   getEvacuation: 'needs a cluster: vps/moves/evacuate.test.ts',
   stopEvacuation: 'needs a cluster: vps/moves/evacuate.test.ts',
   restoreNode: 'needs a cluster: vps/moves/evacuate.test.ts',
+  getNodeRecovery: 'needs a cluster: vps/recovery/recover.test.ts',
+  recoverNode: 'needs a cluster: vps/recovery/recover.test.ts',
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
 };
 

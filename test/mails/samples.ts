@@ -92,6 +92,15 @@ export const samples: Record<string, object[]> = {
     { ...member, left: true },
     { ...member, left: false },
   ],
+  'vps.recovered': [
+    {
+      user_id: 7,
+      hostname: '~web1.example.com',
+      name: 'ams1/n2',
+      before: 'ams1/n1',
+      backup_at: '2026-02-03T03:00:04.112Z',
+    },
+  ],
   'invoice.created': [
     ...['order', 'renewal', 'upgrade', 'top_up', 'late_fee', 'manual'].map((kind) => ({ ...invoice, kind })),
     ...['order', 'renewal', 'upgrade', 'manual'].map((kind) => ({ ...invoice, kind, total: '0.00' })),

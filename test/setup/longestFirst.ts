@@ -45,6 +45,7 @@ const seconds: Record<string, number> = {
   'src/vps/console/screen.test.ts': 30,
   'src/fleet/clusters/workers.test.ts': 30,
   'src/vps/moves/evacuate.test.ts': 30,
+  'src/vps/recovery/recover.test.ts': 30,
   'src/vps/follow.test.ts': 18,
   'src/fleet/clusters/ordering.test.ts': 28,
   'src/drivers/edge/nftables/driver.machine.test.ts': 29,

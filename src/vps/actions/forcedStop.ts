@@ -50,7 +50,7 @@ export const takePower = job<Payload>('vps.take_power', async (run) => {
   const machine = await findMachine(run.ctx, serviceId);
   // A stop that has ended says nothing of a machine that was started since.
   if (machine === null || (await run.ctx.db.maybe(openStop, { actionId })) === null) return;
-  await run.drivers.hypervisor(machine.node_id).powerOff(machineIdOf(serviceId));
+  await run.drivers.hypervisor(machine.node_id).powerOff(machineIdOf(serviceId, machine.incarnation));
 });
 
 /** Whether a stop with force waits for the end of the action under way. */
@@ -97,7 +97,10 @@ export async function startUnlessToStop(
   await start();
   // Asked for since then, its power was taken before the start.
   const since = await reasonToBeOff(ctx, payload.serviceId);
-  if (since !== null) await hypervisor.powerOff(machineIdOf(payload.serviceId));
+  if (since !== null) {
+    const machine = await findMachine(ctx, payload.serviceId);
+    await hypervisor.powerOff(machineIdOf(payload.serviceId, machine?.incarnation));
+  }
   return since;
 }
 

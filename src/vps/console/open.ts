@@ -52,6 +52,7 @@ export interface Ticket {
   ip: string | null;
   kind: ConsoleKind;
   node_id: number;
+  incarnation: number;
   /** Null: its node is a host of ours. */
   cluster_id: number | null;
 }
@@ -62,7 +63,7 @@ const useTicket = statement<Ticket, { hash: Buffer; now: Date }>(
    where t.hash = :hash and t.used_at is null and t.expires_at > :now and m.service_id = t.service_id
      and s.id = t.service_id and s.status = 'active'
    returning t.organization_id, t.service_id, t.api_key_id, t.session_id, host(t.ip) as ip, t.kind,
-     m.node_id, (select n.cluster_id from nodes n where n.id = m.node_id) as cluster_id`,
+     m.node_id, m.incarnation, (select n.cluster_id from nodes n where n.id = m.node_id) as cluster_id`,
 );
 
 const dropTickets = statement<never, { before: Date }>(

@@ -22,7 +22,7 @@ export async function readScreen(
   requireCapability(vps, 'vnc');
   requireShown(vps, 'a screen needs');
   try {
-    const body = await hypervisorOf(vps.node_id ?? 0).readScreen(machineIdOf(id));
+    const body = await hypervisorOf(vps.node_id ?? 0).readScreen(machineIdOf(id, vps.incarnation ?? 1));
     return { body, isStrangers: true };
   } catch (error) {
     if (!(error instanceof HypervisorError)) throw error;
@@ -39,13 +39,14 @@ interface Shown {
   id: number;
   organization_id: number;
   node_id: number | null;
+  incarnation: number;
   capabilities: HypervisorCapability[] | null;
   is_shown: boolean;
 }
 
 const shownOf = statement<Shown, { ids: number[] }>(
   'vps.shownOf',
-  `select s.id, s.organization_id, m.node_id, n.capabilities,
+  `select s.id, s.organization_id, m.node_id, m.incarnation, n.capabilities,
      s.status = 'active' and m.state in ('running', 'restarting') as is_shown
    from services s join machines m on m.service_id = s.id left join nodes n on n.id = m.node_id
    where s.id = any(:ids::bigint[])`,
@@ -81,12 +82,12 @@ const broken = 'broken';
 /** Null when nothing is to be seen: of a machine that is off. */
 async function lookOf(
   id: number,
-  { is_shown: isShown, node_id: nodeId, capabilities }: Pick<Shown, 'is_shown' | 'node_id' | 'capabilities'>,
+  { is_shown: isShown, node_id: nodeId, incarnation, capabilities }: Omit<Shown, 'id' | 'organization_id'>,
   hypervisorOf: HypervisorOf,
 ): Promise<string | null> {
   if (!isShown || nodeId === null || capabilities?.includes('vnc') === false) return null;
   try {
-    return hash('sha256', await hypervisorOf(nodeId).readScreen(machineIdOf(id)), 'base64url');
+    return hash('sha256', await hypervisorOf(nodeId).readScreen(machineIdOf(id, incarnation)), 'base64url');
   } catch (error) {
     if (error instanceof HypervisorError) return error.code === 'not_running' ? null : broken;
     throw error;

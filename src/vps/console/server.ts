@@ -138,11 +138,11 @@ const heldElsewhere =
 
 /** Clusters let one viewer in to a serial line, and any number to a screen; a host of ours shares its lines by itself. */
 function openLine(
-  { service_id: id, node_id: nodeId, cluster_id: clusterId, kind }: Ticket,
+  { service_id: id, incarnation, node_id: nodeId, cluster_id: clusterId, kind }: Ticket,
   ways: Ways,
 ): Promise<Duplex> {
   if (clusterId !== null && kind === 'serial') return ways.lines.open(id);
-  return ways.hypervisorOf(nodeId).openConsole(machineIdOf(id), kind);
+  return ways.hypervisorOf(nodeId).openConsole(machineIdOf(id, incarnation), kind);
 }
 
 async function carry(ctx: Context, client: WebSocket, ticket: Ticket, ways: Ways): Promise<void> {

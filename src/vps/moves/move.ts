@@ -37,6 +37,8 @@ interface MoveState {
   to: number;
   member: string;
   clusterId: number;
+  /** What its engine calls it. */
+  machine: string;
   wasRunning: boolean;
   wentLive: boolean;
 }
@@ -93,7 +95,7 @@ export const moveMachine = saga<MovePayload, MoveState>({
 const elsewhere = 'elsewhere';
 const notWanted = 'called_off';
 
-function open({ ctx, payload, moveTo }: MoveRun): Promise<{ cold: boolean; from: number }> {
+function open({ ctx, payload, moveTo }: MoveRun): Promise<{ cold: boolean; from: number; machine: string }> {
   const { serviceId, actionId } = payload;
   return transaction(ctx, 'vps.openMove', async (tx) => {
     await lockVps(tx, serviceId);
@@ -106,7 +108,8 @@ function open({ ctx, payload, moveTo }: MoveRun): Promise<{ cold: boolean; from:
     await openSystemAction(tx, actionOf(payload, vps.organization_id));
     await tx.db.run(beginMove, { id: actionId, now: tx.clock.now() });
     moveTo(vps.node_id);
-    return { cold: move.cold, from: vps.node_id };
+    const machine = machineIdOf(serviceId, vps.incarnation ?? 1);
+    return { cold: move.cold, from: vps.node_id, machine };
   });
 }
 
@@ -134,7 +137,7 @@ async function place({ ctx, payload }: TxRun<MovePayload, MoveState>): Promise<P
 const noRoom = 'No other member of the cluster that takes machines has room for it';
 
 async function goLive(run: MoveRun): Promise<Partial<MoveState>> {
-  const id = machineIdOf(run.payload.serviceId);
+  const id = nameOf(run);
   const { cluster, member } = target(run);
   const { power } = await cluster.on(member).inspect(id);
   if (power !== 'running') return { wasRunning: false, wentLive: false };
@@ -159,7 +162,7 @@ async function off(run: MoveRun): Promise<void> {
     await tx.db.run(setRestarting, { serviceId });
     await tx.db.run(noteAway, { id: actionId, now: tx.clock.now() });
   });
-  const stopping = stopMachine(cluster.on(member), machineIdOf(serviceId), false, run.signal);
+  const stopping = stopMachine(cluster.on(member), nameOf(run), false, run.signal);
   await stopping.catch(async (error: unknown) => {
     const isOn = error instanceof HypervisorError && error.code === 'shutdown_timeout';
     if (isOn) await run.ctx.db.run(noteStayedOn, { id: actionId });
@@ -170,7 +173,7 @@ async function off(run: MoveRun): Promise<void> {
 async function goCold(run: MoveRun): Promise<void> {
   if (run.state.wentLive) return;
   const { cluster, member } = target(run);
-  await cluster.move(machineIdOf(run.payload.serviceId), member, { live: false });
+  await cluster.move(nameOf(run), member, { live: false });
 }
 
 async function arrive({ ctx, payload, state, moveTo }: TxRun<MovePayload, MoveState>): Promise<void> {
@@ -218,7 +221,7 @@ async function whereIs(run: MoveRun, clusterId: number): Promise<number | null> 
   const { cluster, member } = target(run);
   const report = await cluster
     .on(member)
-    .inspect(machineIdOf(run.payload.serviceId))
+    .inspect(nameOf(run))
     .catch((error: unknown) => {
       if (error instanceof HypervisorError && error.waits) return null;
       throw error;
@@ -230,6 +233,11 @@ async function whereIs(run: MoveRun, clusterId: number): Promise<number | null> 
 function target(run: MoveRun): { cluster: Cluster; member: string } {
   const cluster = run.drivers.clusters.of(stated(run.state.clusterId));
   return { cluster, member: stated(run.state.member) };
+}
+
+/** Of a move that an older version began, no machine has another. */
+function nameOf({ payload, state }: MoveRun): string {
+  return state.machine ?? machineIdOf(payload.serviceId);
 }
 
 /** Whether it goes with its power off although it ran. */

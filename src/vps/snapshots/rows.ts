@@ -63,6 +63,12 @@ export const setSnapshot = statement<
   `update vps_snapshots set state = :state, size_bytes = coalesce(:sizeBytes, size_bytes)
      where service_id = :serviceId and name = :name`,
 );
+export const noteKeptOn = statement<never, { serviceId: number; name: string; member: string }>(
+  'vps.noteKeptOn',
+  `update vps_snapshots c set kept_on = at.id from machines m join nodes n on n.id = m.node_id
+   join nodes at on at.cluster_id = n.cluster_id and at.member = :member
+   where m.service_id = :serviceId and c.service_id = :serviceId and c.name = :name`,
+);
 const deleteRow = statement<never, { serviceId: number; name: string }>(
   'vps.deleteSnapshot',
   'delete from vps_snapshots where service_id = :serviceId and name = :name',

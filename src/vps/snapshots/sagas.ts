@@ -10,13 +10,13 @@ import {
 import { requireNoStop, startUnlessToStop } from '../actions/forcedStop.ts';
 import { noteAction } from '../actions/history.ts';
 import { type ActionPayload, actionJob } from '../actions/job.ts';
-import { actionSaga, withMachine } from '../actions/saga.ts';
+import { actionSaga, requireOpen, withMachine } from '../actions/saga.ts';
 import { copyInconsistent } from '../events.ts';
 import { ensureImage } from '../install/ensureImage.ts';
 import { startAgain, startMachine, stopAnyway } from '../power.ts';
 import { type CopiedAccess, noteOnAccess, putKeysBack, showKeptAccess } from './access.ts';
 import { requireBackupsImage } from './backupImage.ts';
-import { forgetCopy, type Kind, oneSnapshot, setSnapshot } from './rows.ts';
+import { forgetCopy, type Kind, noteKeptOn, oneSnapshot, setSnapshot } from './rows.ts';
 
 const setImage = statement<never, { serviceId: number; image: string }>(
   'vps.setImage',
@@ -105,6 +105,7 @@ const clocksDifferByMs = 60_000;
  * it was asked for is ours as well: the version that began it may not have had this step.
  */
 async function refuseAnother(run: SnapshotRun): Promise<void> {
+  await requireOpen(run);
   const { name, kind, serviceId } = run.payload;
   const there = await withMachine(run, (driver, spec) =>
     kind === 'backup' ? driver.listBackups(spec.id) : driver.listSnapshots(spec.id),
@@ -119,6 +120,7 @@ async function refuseAnother(run: SnapshotRun): Promise<void> {
 }
 
 async function make(run: SnapshotRun): Promise<void> {
+  await requireOpen(run); // its machine may have been made anew elsewhere since
   await requireNoStop(run);
   const { name, kind, serviceId } = run.payload;
   const facts = await withMachine(run, (driver, spec) =>
@@ -126,6 +128,7 @@ async function make(run: SnapshotRun): Promise<void> {
   );
   await transaction(run.ctx, 'vps.kept', async (tx) => {
     await tx.db.run(setSnapshot, { serviceId, name, state: 'ready', sizeBytes: facts.sizeBytes });
+    if (facts.node !== undefined) await tx.db.run(noteKeptOn, { serviceId, name, member: facts.node });
     if (facts.consistent !== false) return;
     const { organizationId } = run.payload;
     await record(tx, copyInconsistent, {

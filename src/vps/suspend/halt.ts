@@ -43,7 +43,7 @@ export function haltSteps(halt: Halt): Step<HaltPayload, object>[] {
       do: async ({ ctx, drivers, payload }) => {
         const vps = await requireHalted(ctx, payload, halt);
         if (isBusy(vps, payload))
-          await drivers.hypervisor(vps.node_id).powerOff(machineIdOf(payload.serviceId));
+          await drivers.hypervisor(vps.node_id).powerOff(machineIdOf(payload.serviceId, vps.incarnation));
       },
     },
     { name: 'open', attempts: Number.POSITIVE_INFINITY, do: (run) => open(run, halt) },
@@ -78,10 +78,10 @@ async function requireHalted(
   ctx: HaltRun['ctx'],
   { serviceId }: HaltPayload,
   { status }: Halt,
-): Promise<VpsRow & { node_id: number }> {
+): Promise<VpsRow & { node_id: number; incarnation: number }> {
   const vps = await findVps(ctx, serviceId);
   if (vps !== null && vps.service_status === status && vps.node_id !== null)
-    return { ...vps, node_id: vps.node_id };
+    return { ...vps, node_id: vps.node_id, incarnation: vps.incarnation ?? 1 };
   const message = `the service is ${vps?.service_status ?? 'gone'}, or has no machine`;
   throw Object.assign(new Error(message), { code: calledOff, permanent: true, unwanted: true });
 }

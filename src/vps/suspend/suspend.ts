@@ -35,7 +35,7 @@ async function off(run: HaltRun): Promise<void> {
   const vps = await findVps(run.ctx, run.payload.serviceId);
   if (vps?.node_id == null) return;
   const driver = run.drivers.hypervisor(vps.node_id);
-  const id = machineIdOf(vps.service_id);
+  const id = machineIdOf(vps.service_id, vps.incarnation ?? 1);
   // One that is gone from its node is down, and what it needs is not for a suspension to say.
   if ((await driver.inspect(id)).power === 'running') await stopAnyway(driver, id, run.signal);
 }
@@ -48,23 +48,27 @@ async function end(tx: TxContext, payload: HaltPayload, failure: Failure): Promi
   return failure.code === calledOff ? 'unwanted' : undefined;
 }
 
-const suspendedOnNode = statement<{ service_id: number }, { nodeId: number }>(
+const suspendedOnNode = statement<{ service_id: number; incarnation: number }, { nodeId: number }>(
   'vps.suspendedOnNode',
-  `select m.service_id from machines m join services s on s.id = m.service_id and s.status = 'suspended'
+  `select m.service_id, m.incarnation from machines m join services s on s.id = m.service_id and s.status = 'suspended'
    where m.node_id = :nodeId and m.state = 'suspended'
      and not exists (select 1 from vps_actions a where a.service_id = m.service_id and ${holdsLock('a')})`,
 );
 
 /** The machines of a node that are to be off because their services are suspended, and that no action is at work on. */
-export async function listSuspended(ctx: HaltRun['ctx'], nodeId: number): Promise<number[]> {
-  return (await ctx.db.many(suspendedOnNode, { nodeId })).map((row) => row.service_id);
+export function listSuspended(
+  ctx: HaltRun['ctx'],
+  nodeId: number,
+): Promise<{ service_id: number; incarnation: number }[]> {
+  return ctx.db.many(suspendedOnNode, { nodeId });
 }
 
 /** Stops a machine that runs although its service is suspended, as when somebody started it on its node by hand. */
 export async function suspendAgain(tx: TxContext, serviceId: number, nodeId: number): Promise<void> {
   await lockVps(tx, serviceId);
   // Again, now that nobody else can change it.
-  if (!(await listSuspended(tx, nodeId)).includes(serviceId)) return;
+  const suspended = await listSuspended(tx, nodeId);
+  if (!suspended.some((each) => each.service_id === serviceId)) return;
   const vps = await findVps(tx, serviceId);
   if (vps === null) return;
   const { organization_id: organizationId } = vps;

@@ -49,7 +49,7 @@ export const terminateMachine = saga<HaltPayload>({
 async function destroy({ ctx, drivers, payload }: HaltRun): Promise<void> {
   const vps = await findVps(ctx, payload.serviceId);
   if (vps?.node_id == null) return;
-  await drivers.hypervisor(vps.node_id).destroy(machineIdOf(payload.serviceId));
+  await drivers.hypervisor(vps.node_id).destroy(machineIdOf(payload.serviceId, vps.incarnation ?? 1));
 }
 
 /** Only once nothing is left on the node: an address that is given back must not answer any more. */

@@ -58,6 +58,7 @@ const followUps: Readonly<Record<EventName, readonly string[]>> = {
   'vps.action.failed': ['vps', 'services'],
   'vps.action.started': ['vps'],
   'vps.action.succeeded': ['vps', 'services'],
+  'vps.recovered': ['vps', 'services'],
 };
 
 /** Whatever happens may be somebody's to see to, and stands in what happened. */

@@ -15,6 +15,7 @@ export interface Holder {
 /** The machine at the other end of a line. */
 export interface LineMachine {
   node_id: number;
+  incarnation: number;
   started_at: Date | null;
 }
 
@@ -36,7 +37,7 @@ const claimLine = statement<Claimed, { serviceId: number; process: string; addre
      select * from mine union all
      select holder, address, beats, seen_at from console_lines
      where service_id = :serviceId and not exists (select from mine))
-   select l.holder, l.address, l.beats, l.seen_at, m.node_id, m.started_at
+   select l.holder, l.address, l.beats, l.seen_at, m.node_id, m.incarnation, m.started_at
    from now_held l join machines m on m.service_id = :serviceId`,
 );
 const holderOf = statement<Holder, { serviceId: number }>(
@@ -66,7 +67,7 @@ const beatLines = statement<Beaten, { process: string; now: Date }>(
   'vps.beatLines',
   `update console_lines l set beats = l.beats + 1, seen_at = :now from machines m
    where l.holder = :process::uuid and m.service_id = l.service_id
-   returning l.service_id, m.node_id, m.started_at, m.state`,
+   returning l.service_id, m.node_id, m.incarnation, m.started_at, m.state`,
 );
 
 /**

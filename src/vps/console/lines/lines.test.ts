@@ -110,7 +110,7 @@ describe('who holds a line', () => {
 
 describe('a line', () => {
   const at = new Date('2026-01-01T00:00:00Z');
-  const machine = { node_id: 1, started_at: at };
+  const machine = { node_id: 1, incarnation: 1, started_at: at };
   const now = (more: Partial<Beaten> = {}): Beaten => ({
     ...machine,
     service_id: 1,

@@ -78,8 +78,8 @@ export function consoleLines(ctx: Context, hypervisorOf: HypervisorOf, self: () 
     if (line === undefined) {
       const claimed = await claim(ctx, serviceId, self());
       if (claimed?.holder !== self().process) return claimed;
-      const { node_id, started_at } = claimed;
-      line = { serviceId, machine: { node_id, started_at }, viewers: 0, streams: new Set() };
+      const { node_id, incarnation, started_at } = claimed;
+      line = { serviceId, machine: { node_id, incarnation, started_at }, viewers: 0, streams: new Set() };
       if (held.size === 0) beatenAtMs = performance.now();
       held.set(serviceId, line);
       timer ??= setInterval(() => void keepAlive(), beatEveryMs).unref();
@@ -91,7 +91,7 @@ export function consoleLines(ctx: Context, hypervisorOf: HypervisorOf, self: () 
   async function view(line: Held): Promise<Duplex> {
     try {
       const stream = await hypervisorOf(line.machine.node_id).openConsole(
-        machineIdOf(line.serviceId),
+        machineIdOf(line.serviceId, line.machine.incarnation),
         'serial',
       );
       line.streams.add(stream);

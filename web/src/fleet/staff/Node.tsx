@@ -7,6 +7,7 @@ import { lasting } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Facts, Group, List, Page, Section, Text, Thing, Tick, useColumns } from '../../ui/index.ts';
 import { NodeActs } from './Nodes.tsx';
+import { Recovery } from './Recovery.tsx';
 
 const whileItMovesMs = 2_000;
 
@@ -23,6 +24,7 @@ export function Node() {
             <NodeActs of={node} />
           </Section>
           {node.cluster_id !== null && <Evacuation of={node} />}
+          {node.cluster_id !== null && <Recovery of={node} />}
         </Page>
       )}
     </Thing>
