@@ -54,6 +54,8 @@ const patienceMs = 180_000;
 
 export interface WorldOptions {
   env?: Record<string, string>;
+  /** What is wrong with the machines, in words, where they are not on a simulated node of the product's own. */
+  auditMachines?: (databaseUrl: string) => Promise<string[]>;
 }
 
 /** Opens a world with a product that runs. */
@@ -178,7 +180,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const auditAll = async (except: readonly string[] = []): Promise<string[]> => {
     const databaseUrl = database.url;
     const found = [...(await audit(databaseUrl, except))];
-    if (env.HYPERVISOR === 'simulator') found.push(...(await auditNode(databaseUrl, file('simulator.json'))));
+    if (options.auditMachines) found.push(...(await options.auditMachines(databaseUrl)));
+    else if (env.HYPERVISOR === 'simulator')
+      found.push(...(await auditNode(databaseUrl, file('simulator.json'))));
     const [stock] = await sql<{ left: number; held: number }>(
       { databaseUrl },
       `select stock as left, (select count(*)::int from services s where s.product_id = p.id and holds_stock

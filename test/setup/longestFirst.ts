@@ -40,6 +40,7 @@ const seconds: Record<string, number> = {
   'web/longLists.test.ts': 33,
   'src/drivers/bmc/ipmi/driver.test.ts': 40,
   'src/drivers/bmc/redfish/driver.test.ts': 40,
+  'test/crash/moves.test.ts': 32,
   'test/crash/crash.test.ts': 32,
   'test/crash/payments.test.ts': 32,
   'src/vps/console/screen.test.ts': 30,
