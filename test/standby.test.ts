@@ -110,7 +110,7 @@ it('one that a role does not wait for is told too, and one that is waited for is
 it('each process says how many connections it opens at most, and does not open more', async () => {
   const [line] = product.output().match(/\{.*connections to the database that this process opens.*\}/) ?? [];
   const { connections, processes, together, room } = JSON.parse(line ?? '{}');
-  expect([connections, processes, together, room]).toEqual([21, 1, 21, 47]);
+  expect([connections, processes, together, room]).toEqual([19, 1, 19, 47]);
   const demands = Array.from({ length: 60 }, () => staff().get('/staff/attention'));
   const opened = await asSuperuser(`select from pg_stat_activity where application_name like 'innkeeper%'`);
   await Promise.all(demands);
@@ -122,7 +122,7 @@ it('more than PostgreSQL has are told at the start, and stand in the list of sta
   expect(await concerns()).toEqual([]);
   const second = await start({ ROLE: 'api', DATABASE_POOL_SIZE: '30' });
   const wrong =
-    '2 processes open 59 connections to the database at most, and it has 47 for them: raise max_connections';
+    '2 processes open 57 connections to the database at most, and it has 47 for them: raise max_connections';
   expect(second.output().split(wrong)).toHaveLength(3);
   expect(await concerns()).toEqual([
     expect.objectContaining({ kind: 'database.connections', message: expect.stringContaining(wrong) }),
