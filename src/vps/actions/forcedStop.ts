@@ -1,10 +1,18 @@
 import type { Hypervisor } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
-import { type Context, enqueue, job, type Run, statement, type TxContext } from '../../platform/index.ts';
+import {
+  type Context,
+  enqueue,
+  fail,
+  job,
+  type Run,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import { actionStarted } from '../events.ts';
 import { findMachine, machineIdOf, setMachineState } from '../machine.ts';
 import { inSql, openStatuses } from '../states.ts';
-import { powerJobs } from './job.ts';
+import { type ActionPayload, powerJobs } from './job.ts';
 
 /*
  * Whoever abuses a machine is switched off at once, whatever is done to it. Most actions end for a stop with force.
@@ -69,12 +77,18 @@ export async function reasonToBeOff(ctx: Context, serviceId: number): Promise<Of
   return (await ctx.db.maybe(toBeOff, { serviceId }))?.why ?? null;
 }
 
-/** Code of an action that a stop with force ended, or a suspension: it did not fail. */
+/** Code of an action that a stop with force ended, a suspension, or the loss of its machine's node: it did not fail. */
 export const cancelledByForce = 'cancelled';
 
 /** Whether an action was ended so. */
 export async function wasCancelled(ctx: Context, actionId: number): Promise<boolean> {
   return (await ctx.db.maybe(cancelledAction, { actionId, code: cancelledByForce })) !== null;
+}
+
+/** Fails for good once an action was ended so. One that ended because its job was stuck may be gone on with, by staff. */
+export async function requireNotCancelled({ ctx, payload }: Run<ActionPayload, object>): Promise<void> {
+  if (!(await wasCancelled(ctx, payload.actionId))) return;
+  throw Object.assign(fail('conflict', { message: 'This action was ended' }), { permanent: true });
 }
 
 export function stopped(why: OffReason): Error {

@@ -7,10 +7,10 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import { requireNoStop, startUnlessToStop } from '../actions/forcedStop.ts';
+import { requireNoStop, requireNotCancelled, startUnlessToStop } from '../actions/forcedStop.ts';
 import { noteAction } from '../actions/history.ts';
 import { type ActionPayload, actionJob } from '../actions/job.ts';
-import { actionSaga, requireOpen, withMachine } from '../actions/saga.ts';
+import { actionSaga, withMachine } from '../actions/saga.ts';
 import { copyInconsistent } from '../events.ts';
 import { ensureImage } from '../install/ensureImage.ts';
 import { startAgain, startMachine, stopAnyway } from '../power.ts';
@@ -105,7 +105,7 @@ const clocksDifferByMs = 60_000;
  * it was asked for is ours as well: the version that began it may not have had this step.
  */
 async function refuseAnother(run: SnapshotRun): Promise<void> {
-  await requireOpen(run);
+  await requireNotCancelled(run);
   const { name, kind, serviceId } = run.payload;
   const there = await withMachine(run, (driver, spec) =>
     kind === 'backup' ? driver.listBackups(spec.id) : driver.listSnapshots(spec.id),
@@ -120,7 +120,7 @@ async function refuseAnother(run: SnapshotRun): Promise<void> {
 }
 
 async function make(run: SnapshotRun): Promise<void> {
-  await requireOpen(run); // its machine may have been made anew elsewhere since
+  await requireNotCancelled(run); // its machine may have been made anew elsewhere since
   await requireNoStop(run);
   const { name, kind, serviceId } = run.payload;
   const facts = await withMachine(run, (driver, spec) =>
