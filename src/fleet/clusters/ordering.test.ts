@@ -78,7 +78,7 @@ it('runs machines that are stopped, started and kept like any other', { timeout:
 
 it('says why what its engine cannot do is not possible', async () => {
   const { actions } = await overview();
-  expect(actions.create_backup).toMatchObject({ allowed: false, code: 'not_supported' });
+  expect(actions.reset_password).toMatchObject({ allowed: false, code: 'not_supported' });
   const screen = await customer.get(`${vps}/console?type=vnc`);
   expect([screen.status, screen.body.message]).toEqual([
     409,
