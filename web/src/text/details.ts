@@ -32,6 +32,10 @@ const known = [
   [/^must have one port\b/, 'onePort'],
   [/^must look like user@realm!name$/, 'apiToken'],
   [/^must be a UUID$/, 'uuid'],
+  [/^must be a MAC such as\b/, 'mac'],
+  [/^must be a SHA-256 fingerprint\b/, 'fingerprint'],
+  [/^must be (?<least>\d+) to (?<bound>\d+) printable characters without spaces$/, 'printableWord'],
+  [/^must be (?<least>\d+) to (?<bound>\d+) printable characters$/, 'printable'],
   [/^is for TCP and UDP\b/, 'noPorts'],
   [/^is a flag of TCP\b/, 'noFlags'],
   [/^is for rules that permit\b/, 'permitOnly'],
@@ -93,7 +97,8 @@ const known = [
 export function sayDetail(t: TFunction, message: string): string | null {
   for (const [pattern, name] of known) {
     const found = pattern.exec(message);
-    if (found !== null) return t(`detail.${name}`, { bound: found.groups?.bound ?? '' });
+    if (found !== null)
+      return t(`detail.${name}`, { bound: found.groups?.bound ?? '', least: found.groups?.least ?? '' });
   }
   return null;
 }
