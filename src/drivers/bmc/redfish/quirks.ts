@@ -1,7 +1,7 @@
 import type { Press } from '../controls.ts';
 import { type Resource, textAt } from './resource.ts';
 
-/** How makers differ in what the standard leaves open. Of their documents: none of them was met by a test. */
+/** How makers differ in what the standard leaves open, as far as is known: held against no document of theirs, and met by no test. */
 export interface Quirks {
   /** As the service root's `Vendor` names the maker. */
   vendor: RegExp;

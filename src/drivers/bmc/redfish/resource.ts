@@ -35,7 +35,7 @@ export function numberAt(resource: Resource, ...names: string[]): number | null 
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** Objects of a list, at most as many as any BMC has of anything. */
+/** Objects of a list. What is beyond 2,000 is left out: a BMC that sends more is broken or hostile. */
 export function listAt(resource: Resource, ...names: string[]): Resource[] {
   const value = at(resource, ...names);
   return Array.isArray(value) ? value.slice(0, 2_000).map(objectOf) : [];
