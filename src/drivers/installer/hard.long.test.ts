@@ -110,6 +110,14 @@ describe.skipIf(skip !== null)('a server with UEFI', () => {
     const after = await Promise.all(serials.map((serial) => beginningOf(rack, serial)));
     expect(after.map((each, index) => each.equals(before[index] ?? Buffer.alloc(0)))).toEqual([true, true]);
   }, 1_200_000);
+
+  it('is installed, and its firmware goes on from the network to its disks', async () => {
+    rack.desk.image = { file: rack.tree.file };
+    expect(await started(rack, rack.installs(serials))).toEqual({ kind: 'done' });
+    await expect.poll(() => rack.ssh('cat /proc/mdstat'), { timeout: patienceMs }).toContain('[UU]');
+    expect(await rack.ssh('ls -d /sys/firmware/efi')).toBe('/sys/firmware/efi\n');
+    expect(rack.answered.at(-1)).toBe('disk');
+  }, 1_800_000);
 });
 
 describe.skipIf(skip !== null)('a disk that refuses to be erased', () => {
