@@ -20,7 +20,7 @@ export interface DrivenClusters {
 }
 
 const followEveryMs = 5_000;
-/** As long as there is none. */
+/** As long as there is none, and no job is about one. */
 const followFirstEveryMs = 30_000;
 const askEveryMs = 5_000;
 
@@ -41,7 +41,7 @@ export function driveClusters(ctx: Context, clusters: Clusters): DrivenClusters 
   let readAtMs = Number.NEGATIVE_INFINITY;
   const following = again(ctx, 'clusters could not be read', followEveryMs, async () => {
     const isEarly = performance.now() - readAtMs < followFirstEveryMs - followEveryMs / 2;
-    if (driven.size === 0 && isEarly && !ctx.clock.isDriven) return;
+    if (driven.size === 0 && isEarly && !clusters.isMissed() && !ctx.clock.isDriven) return;
     const wanted = await clustersToDrive(ctx);
     readAtMs = performance.now();
     for (const [id, each] of driven) {

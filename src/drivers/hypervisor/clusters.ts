@@ -36,6 +36,8 @@ export interface Clusters {
   /** What runs the machines of a member; null when it is none of a cluster that is driven here. */
   onNode(nodeId: number): Hypervisor | null;
   isEmpty(): boolean;
+  /** Whether `of` was asked for one that is not driven here, since they were followed last. */
+  isMissed(): boolean;
   /** Speaks to a cluster that may not be fit to be driven, and says in words what it lacks. */
   look(unseen: Unseen): Promise<LookedAt>;
   close(): Promise<void>;
@@ -53,8 +55,10 @@ export function openClusters(
 ): Clusters {
   const driven = new Map<number, Driven>();
   let atNodes = new Map<number, Driven>();
+  let isMissed = false;
 
   async function follow(wanted: readonly WantedCluster[]): Promise<void> {
+    isMissed = false;
     const gone: Cluster[] = [];
     const ids = new Set(wanted.map(({ id }) => id));
     for (const [id, { cluster }] of driven) {
@@ -80,12 +84,14 @@ export function openClusters(
     of(clusterId) {
       const found = driven.get(clusterId);
       if (found) return found.cluster;
+      isMissed = true;
       throw new HypervisorError('host_not_ready', `the cluster ${clusterId} is not driven here yet`, {
         waits: true,
       });
     },
     onNode: (nodeId) => atNodes.get(nodeId)?.on.get(nodeId) ?? null,
     isEmpty: () => driven.size === 0,
+    isMissed: () => isMissed,
     async look(unseen) {
       const shown = await presentedAt(unseen.endpoints, allow);
       const right = shown.filter(

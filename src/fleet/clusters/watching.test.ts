@@ -4,6 +4,7 @@ import { simulatedCluster } from '../../../test/simulatedCluster.ts';
 import { sql } from '../../../test/sql.ts';
 import { type DrivenClusters, driveClusters } from '../../clusters.ts';
 import { HypervisorError, type OpenCluster, openClusters } from '../../drivers/hypervisor/index.ts';
+import { systemClock } from '../../platform/index.ts';
 import { type ClusterBed, clusterBed } from './clusters.testbed.ts';
 
 /** How a process gets on with the cluster. */
@@ -65,6 +66,28 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(driven.map((each) => each.stop()));
   await bed?.stop();
+});
+
+it('drives the first cluster of a fleet within seconds of a job about it', { timeout: 60_000 }, async () => {
+  const ctx = { ...bed.product.ctx, clock: systemClock };
+  const clusters = openClusters(
+    (connection) => simulated.open(connection, { imagesDir: '/nowhere', log: ctx.log }),
+    ['127.0.0.1'],
+  );
+  const process = driveClusters(ctx, clusters);
+  const { id } = await bed.add();
+  const began = performance.now();
+  const isDriven = async () => {
+    try {
+      return clusters.of(id) !== undefined;
+    } catch {
+      return false; // a job would wait
+    }
+  };
+  await until(isDriven, (it) => it, 30_000);
+  expect(performance.now() - began).toBeLessThan(12_000);
+  await process.stop();
+  expect((await bed.product.staff.delete(`/staff/clusters/${id}`)).status).toBe(200);
 });
 
 it('leaves what machines have sent to whoever has gone on with the cluster meanwhile', {
