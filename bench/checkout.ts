@@ -57,6 +57,16 @@ export async function measureCheckout(shop: Shop, options: CheckoutOptions): Pro
   ];
 }
 
+/** Many products of which there is enough, that no machine is made for. */
+export async function plainGoods(access: Access): Promise<Goods> {
+  const { hosting } = demoProducts(access.ctx.config.location);
+  const plain = await stock(access, { ...hosting, stock: 1_000_000_000 }, products);
+  return {
+    ...{ name: 'many products', ...plain },
+    cart: (id) => ({ products: [{ id, cycle: 'monthly', type: 'Hosting' }] }),
+  };
+}
+
 function vpsCart(location: string) {
   const options = {
     option1: 1,
@@ -161,7 +171,7 @@ function figure(
   };
 }
 
-function requestsFor(people: readonly Person[], goods: Goods): Request[] {
+export function requestsFor(people: readonly Person[], goods: Goods): Request[] {
   return Array.from({ length: manyRequests }, (_, index) => {
     const as = people[index % people.length];
     if (!as) throw new Error('nobody to order as');
@@ -200,7 +210,7 @@ async function scriptFor(access: Access, people: readonly Person[], goods: Goods
 }
 
 /** Waits until no job is left: what our orders caused must not slow the other side down. */
-async function drain({ sql }: Access): Promise<void> {
+export async function drain({ sql }: Access): Promise<void> {
   for (;;) {
     const { rows } = await sql(`select 1 from jobs where state in ('ready', 'running') limit 1`);
     if (rows.length === 0) return;

@@ -18,6 +18,7 @@ import { measureList } from './list.ts';
 import { measureMonth } from './month.ts';
 import { measureNightly } from './nightly.ts';
 import { fillServices, firstId, measureExport, openAccess, settle } from './people.ts';
+import { measureProcesses } from './processes.ts';
 import { measureSamples } from './samples.ts';
 import { measureSignIn } from './signIn.ts';
 import { measureSsh } from './ssh.ts';
@@ -72,6 +73,7 @@ try {
   if (wanted('dashboard')) await dashboard();
   await take('jobs', jobs);
   if (wanted('idle')) await idle();
+  if (wanted('processes')) await processes();
   await take('failover', () => measureFailover(quick ? 1 : 5));
   await take('bmcs', () => measureBmcs({ rounds: quick ? 1 : 3, bmcs: 1_000 }));
   await take('documents', () =>
@@ -310,6 +312,22 @@ async function jobs(): Promise<Figure[]> {
   await access.close();
   await house.stop();
   return figures;
+}
+
+/** The first of several processes, with the PostgreSQL of all. */
+async function processes(): Promise<void> {
+  const house = await openHouse(await temporaryDir(), {
+    ...manyOrders,
+    ...{ HYPERVISOR: 'simulator', RATE_LIMITS: 'off', ROLE: 'api' },
+  });
+  const access = await openAccess(house);
+  const people = await settle(access, quick ? 1_500 : 5_000);
+  await access.sql('vacuum analyze');
+  await take('processes', () =>
+    measureProcesses(house, access, people, quick ? { rounds: 2, seconds: 3 } : { rounds: 7, seconds: 6 }),
+  );
+  await access.close();
+  await house.stop();
 }
 
 /** Beside a product that only answers requests. */

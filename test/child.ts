@@ -15,8 +15,8 @@ export interface Child {
   output(): string;
   /** Ends it and waits. SIGTERM asks, SIGKILL is the power going. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  /** Resolves once it has ended, by itself or not. */
-  gone: Promise<void>;
+  /** Resolves once it has ended, by itself or not, with the signal that ended it, if one did. */
+  gone: Promise<NodeJS.Signals | null>;
   /** Whether it has. */
   isGone(): boolean;
 }
@@ -33,10 +33,20 @@ function argvOf(folder: string): string[] {
   return ['--min-semi-space-size=16', path.join(folder, 'src/main.ts')];
 }
 
+/** A process that ended before it was ready; `signal` ended it, if one did. */
+export class DidNotStart extends Error {
+  readonly signal: NodeJS.Signals | null;
+
+  constructor(printed: string, signal: NodeJS.Signals | null) {
+    super(`the product did not start:\n${printed}`);
+    this.signal = signal;
+  }
+}
+
 /**
  * Starts `src/main.ts` on a port of its own and waits until it says that it is ready; `folder` has another version of it, and `inside` makes
  * the argument vector that it is run by. Without the dashboard: each start would look at all that it is made of, and those that come first
- * after a change would build it side by side, as often as there are of them.
+ * after a change would build it side by side, as often as there are of them. Throws `DidNotStart` when it ends before it is ready.
  */
 export async function startChild(
   dataDir: string,
@@ -66,7 +76,9 @@ export async function startChild(
     stream?.on('data', (bytes: Buffer) => {
       printed += bytes.toString();
     });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const ended = new Promise<NodeJS.Signals | null>((resolve) =>
+    child.once('exit', (_code, signal) => resolve(signal)),
+  );
   const isGone = () => child.exitCode !== null || child.signalCode !== null;
   const readyAt = () => /(?:Innkeeper|The worker) is ready: (\S+)\/(?:api|readyz) /.exec(printed)?.[1];
   await until(
@@ -78,7 +90,7 @@ export async function startChild(
     throw new Error(`${error.message}\n${printed}`);
   });
   const url = readyAt();
-  if (url === undefined || child.pid === undefined) throw new Error(`the product did not start:\n${printed}`);
+  if (url === undefined || child.pid === undefined) throw new DidNotStart(printed, child.signalCode);
   return {
     url: url.replace('localhost', '127.0.0.1'),
     pid: child.pid,

@@ -10,6 +10,8 @@ const seconds: Record<string, number> = {
   'src/drivers/netboot/install.machine.test.ts': 150,
   'test/restored.test.ts': 98,
   'test/restoredPayments.test.ts': 85,
+  'test/idle.test.ts': 75,
+  'test/crash/many.test.ts': 45,
   'src/drivers/hypervisor/qemu/management.machine.test.ts': 84,
   'src/drivers/hypervisor/incus/driver.machine.test.ts': 90,
   'src/vps/staying.machine.test.ts': 75,
