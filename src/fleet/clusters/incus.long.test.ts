@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
+import { startChild } from '../../../test/child.ts';
 import { apiClient, type Client } from '../../../test/client.ts';
 import { testDatabase } from '../../../test/database.ts';
 import { removeDataDir } from '../../../test/dataDir.ts';
@@ -177,6 +178,63 @@ describe.skipIf(skip !== null)('a cluster of Incus', () => {
     socket.on('open', () => socket.send('\n'));
     await expect.poll(() => seen, { timeout: 30_000 }).toMatch(/login:|#/);
     socket.close();
+  });
+
+  it('shares its serial line among processes, which one of them takes by force from another that hangs', {
+    timeout: 180_000,
+  }, async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'innkeeper-clusters-api-'));
+    const beside = await startChild(dir, {
+      ...{ DATABASE_URL: database.url, ROLE: 'api', DEMO: 'off' },
+      SECRET_KEY: readFileSync(join(dataDir, 'secret.key')).toString('base64'),
+    });
+    const here = `http://127.0.0.1:${product.port}`;
+    const sockets: WebSocket[] = [];
+    const look = async (url: string) => {
+      const ask = () => customer.get(`/dashboard/service/${id}/vps/console?type=serial`);
+      const { body: opened } = await until(ask, ({ status }) => status === 200);
+      const socket = new WebSocket(url.replace('http', 'ws') + new URL(opened.data.wss_url).pathname);
+      sockets.push(socket.on('error', () => undefined));
+      const seen = { text: '', isClosed: false };
+      socket.on('message', (data) => {
+        seen.text += String(data);
+      });
+      socket.on('close', () => {
+        seen.isClosed = true;
+      });
+      await new Promise((resolve) => socket.once('open', resolve));
+      return { seen, type: (keys: string) => socket.send(keys) };
+    };
+    const sees = ({ seen }: { seen: { text: string } }, what: string) =>
+      expect.poll(() => seen.text, { timeout: 30_000 }).toContain(what);
+    try {
+      // The process beside has to drive the cluster before it can open anything.
+      await new Promise((resolve) => setTimeout(resolve, 6_000));
+      const there = await look(beside.url);
+      there.type('typed-there');
+      await sees(there, 'typed-there');
+      const joined = await look(here);
+      await sees(joined, 'typed-there');
+      joined.type('typed-here');
+      await sees(there, 'typed-here');
+      process.kill(beside.pid, 'SIGSTOP');
+      const taken = look(here);
+      await until(
+        () => sql<{ address: string }>({ databaseUrl: database.url }, 'select address from console_lines'),
+        ([row]) => row?.address === here,
+        30_000,
+      );
+      const viewer = await taken;
+      viewer.type('by-force');
+      await sees(viewer, 'by-force');
+      await beside.end('SIGKILL');
+      viewer.type('and-still');
+      await sees(viewer, 'and-still');
+    } finally {
+      for (const each of sockets) each.terminate();
+      await beside.end('SIGKILL');
+      await removeDataDir(dir);
+    }
   });
 
   it('leaves the machine alone when the product starts anew', { timeout: 120_000 }, async () => {
