@@ -11,6 +11,8 @@ export interface Member {
   address: string;
   /** Folder of its `var`, `run` and `log`. */
   state: string;
+  /** Before a command, for which its network is then the host's own. */
+  inside(): string[];
   start(): Promise<void>;
   /** Ends the daemon as a crash does; machines run on. */
   kill(): Promise<void>;
@@ -134,6 +136,7 @@ function memberOn(tree: string, state: string, address: string): Member {
     address,
     state,
     ask,
+    inside: () => ['nsenter', '-t', String(holderOf(state)), '-n'],
     async start() {
       const inside = ['nsenter', '-t', String(holderOf(state)), '-n', '-m', 'chroot', tree];
       background([...inside, '/usr/bin/env', '-i', path, mark, 'HOME=/root', 'LANG=C.UTF-8', ...daemon]);

@@ -54,6 +54,8 @@ const seconds: Record<string, number> = {
   'src/drivers/edge/nftables/driver.machine.test.ts': 29,
   'src/shield/edges/goingOver.test.ts': 15,
   'src/drivers/hypervisor/qemu/frames.machine.test.ts': 28,
+  'src/drivers/hypervisor/incus/guestFrames.machine.test.ts': 20,
+  'src/drivers/hypervisor/qemu/guestFrames.machine.test.ts': 15,
   'src/drivers/hypervisor/qemu/powerCut.machine.test.ts': 28,
   'src/drivers/hypervisor/qemu/flushed.machine.test.ts': 30,
   'web/together.test.ts': 28,

@@ -74,6 +74,7 @@ describe.skipIf(skip !== null)('a cluster of Incus', () => {
 
   beforeAll(async () => {
     bed = await incusBed(network, 3);
+    await bed.members[0]?.ask('POST', '/1.0/projects', { name: 'unfiltered', config: {} });
     database = await testDatabase();
     dataDir = mkdtempSync(join(tmpdir(), 'innkeeper-clusters-'));
     chmodSync(dataDir, 0o711);
@@ -111,6 +112,7 @@ describe.skipIf(skip !== null)('a cluster of Incus', () => {
     ['has no such pool', { pool: 'fast' }, /no storage pool fast/],
     ['has no such bridge', { bridge: 'br9' }, /no bridge br9/],
     ['would have us share what is others’', { project: 'default' }, /default is everybody’s/],
+    ['does not say that its members filter', { project: 'unfiltered' }, /incus-filter\.nft on every member/],
   ])('says what it lacks: it %s', { timeout: 60_000 }, async (_what, more, words) => {
     const { id: wrong, check } = await added({ name: 'wrong', ...more });
     expect(check).toMatchObject({ state: 'failed', version: expect.stringMatching(/^6\.0\./) });

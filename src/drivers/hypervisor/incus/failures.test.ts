@@ -30,7 +30,7 @@ const server = {
 };
 const wellKept = {
   '/1.0': server,
-  '/1.0/projects/innkeeper': {},
+  '/1.0/projects/innkeeper': { config: { 'user.innkeeper.filter': '1' } },
   '/1.0/storage-pools/local': {},
   '/1.0/networks/br0': {},
 };
@@ -136,6 +136,16 @@ describe('a cluster that is not fit', () => {
       /6\.0\.4 is too old: it lacks custom_volume_iso/,
     ],
     ['has no project', { '/1.0/projects/innkeeper': undefined }, /no project innkeeper/],
+    [
+      'has members that do not filter',
+      { '/1.0/projects/innkeeper': { config: {} } },
+      /DHCP server.*incus-filter\.nft on every member, then set user\.innkeeper\.filter=1 on the project innkeeper/,
+    ],
+    [
+      'has members that filter by rules of another version',
+      { '/1.0/projects/innkeeper': { config: { 'user.innkeeper.filter': '0' } } },
+      /incus-filter\.nft on every member/,
+    ],
     ['has no pool', { '/1.0/storage-pools/local': undefined }, /no storage pool local/],
     ['has no bridge', { '/1.0/networks/br0': undefined }, /no bridge br0/],
     [

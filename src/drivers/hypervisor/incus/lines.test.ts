@@ -34,7 +34,8 @@ async function cluster(isDeaf = false) {
         api_extensions: ['custom_volume_iso', 'disk_io_bus_virtio_blk', 'instance_state_started_at'],
         environment: { server: 'incus', server_version: '6.0.4', server_clustered: false },
       },
-      ...{ '/1.0/projects/innkeeper': {}, '/1.0/storage-pools/local': {}, '/1.0/networks/br0': {} },
+      '/1.0/projects/innkeeper': { config: { 'user.innkeeper.filter': '1' } },
+      ...{ '/1.0/storage-pools/local': {}, '/1.0/networks/br0': {} },
       ...{ '/1.0/profiles': [profile], '/1.0/instances': list, '/1.0/instances/test-1': instance },
       'POST /1.0/instances/test-1/console': () => ({
         type: 'async',
