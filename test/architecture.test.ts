@@ -87,7 +87,7 @@ const tablesOf: Record<string, string[]> = {
   fleet: [
     ...['nodes', 'placements', 'address_pools', 'addresses', 'images', 'fleet_days'],
     ...['clusters', 'cluster_images'],
-    ...['racks', 'servers', 'server_ports', 'server_disks', 'server_bmcs', 'switches', 'switch_ports'],
+    ...['racks', 'servers', 'server_ports', 'server_disks', 'server_bmcs', 'server_readings', 'switches', 'switch_ports'],
   ],
   catalog: [
     'product_groups',
@@ -259,6 +259,7 @@ const withoutOrganization: Record<string, string> = {
   racks: "the provider's",
   servers: "the provider's",
   server_ports: "the provider's",
+  server_readings: "the provider's",
   server_disks: "the provider's",
   server_bmcs: "the provider's",
   switches: "the provider's",

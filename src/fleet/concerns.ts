@@ -54,6 +54,17 @@ export const fleetConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'server.critical',
+    subject: 'server',
+    title: 'Servers with a sensor beyond its limits',
+    find: statement<Concern, { limit: number }>(
+      'fleet.criticalServers',
+      `select s.id, null::bigint as organization_id, r.critical_since as since, s.name || ': ' || r.critical as message
+       from server_readings r join servers s on s.id = r.server_id where r.critical is not null
+       order by r.critical_since desc, r.server_id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'switch.failed',
     subject: 'switch',
     title: 'Switches that could not be read',

@@ -185,6 +185,24 @@ interface ServerBmcLost {
   problem: string;
 }
 
+interface ServerPowerAsked {
+  name: string;
+  action: 'start' | 'stop' | 'restart';
+  force: boolean;
+}
+
+interface ServerPowerChanged {
+  name: string;
+  action: 'start' | 'stop' | 'restart';
+  power: 'on' | 'off';
+}
+
+interface ServerPowerFailed {
+  name: string;
+  action: 'start' | 'stop' | 'restart';
+  problem: string;
+}
+
 interface SwitchNamed {
   name: string;
 }
@@ -319,3 +337,19 @@ export const serverBmcLost = event<ServerBmcLost>(
   "a server's BMC does not answer any more, or does not let us in",
 );
 export const serverBmcBack = event<ServerNamed>('server.bmc_back', "a server's BMC was heard of again");
+export const serverBmcRead = event<ServerNamed>(
+  'server.bmc_read',
+  "a server's BMC was read once more, as staff had asked",
+);
+export const serverPowerAsked = event<ServerPowerAsked>(
+  'server.power_asked',
+  'staff asked for a server to be started, stopped or restarted',
+);
+export const serverPowerChanged = event<ServerPowerChanged>(
+  'server.power_changed',
+  'a server was started, stopped or restarted by its BMC',
+);
+export const serverPowerFailed = event<ServerPowerFailed>(
+  'server.power_failed',
+  'a server was not switched as staff had asked',
+);

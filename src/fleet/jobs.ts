@@ -7,6 +7,8 @@ import { nextToHear, watchNodes } from './heartbeat.ts';
 import { imagePreparation } from './prepareImage.ts';
 import { reverseNaming } from './reverse.ts';
 import { askingBmc, askingBmcsPeriodicJob } from './servers/life.ts';
+import { switchingServer } from './servers/power.ts';
+import { readingBmc, readingBmcsPeriodicJob } from './servers/readings.ts';
 import { switchReading, switchReadingPeriodicJob } from './switches/read.ts';
 import { tellingNames } from './tellNames.ts';
 
@@ -18,6 +20,8 @@ export const fleetJobs: AnySaga[] = [
   clusterImage,
   switchReading,
   askingBmc,
+  readingBmc,
+  switchingServer,
 ];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [
@@ -33,6 +37,7 @@ export const fleetPeriodicJobs: PeriodicJob[] = [
   clusterCheckPeriodicJob,
   switchReadingPeriodicJob,
   askingBmcsPeriodicJob,
+  readingBmcsPeriodicJob,
 ];
 
 /** What is looked after also where no jobs are done. */

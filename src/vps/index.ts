@@ -3,7 +3,6 @@
  * the database; sagas make it so through the hypervisor, and the reconciler repairs or flags what differs.
  */
 
-import './errors.ts';
 import './limits.ts';
 import './permissions.ts';
 

@@ -34,11 +34,16 @@ const writeBmc = statement<never, Reached & { serverId: number; password: Buffer
    values (:serverId, :kind, :address, :port::integer, :user, :password, :certificate)
    on conflict (server_id) do update set kind = excluded.kind, address = excluded.address, port = excluded.port,
      username = excluded.username, password = excluded.password, certificate = excluded.certificate, power = null, heard_at = null,
-     asked_at = null, problem = null, problem_since = null`,
+     asked_at = null, problem = null, problem_since = null, power_problem = null`,
 );
 const deleteBmc = statement<never, { serverId: number }>(
   'fleet.deleteServerBmc',
   'delete from server_bmcs where server_id = :serverId',
+);
+
+const forgetReadings = statement<never, { serverId: number }>(
+  'fleet.forgetServerReadings',
+  'delete from server_readings where server_id = :serverId',
 );
 
 export const sealedBmcs = statement<SealedValue, { limit: number }>(
@@ -68,6 +73,7 @@ export async function keepBmc(tx: TxContext, serverId: number, bmc: NewBmc | nul
     await tx.db.run(deleteBmc, { serverId });
     return;
   }
+  await tx.db.run(forgetReadings, { serverId });
   const password = sealBmcPassword(tx, serverId, bmc.password);
   await tx.db.run(writeBmc, { serverId, ...readBmc(tx, bmc), password });
 }

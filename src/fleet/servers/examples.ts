@@ -33,12 +33,14 @@ const server = {
     heard_at: null,
     asked_at: null,
     problem: null,
+    ...{ action: null, action_since: null, action_problem: null },
   },
   disks: [],
   note: null,
   actions: {
     ...{ place: possible, quarantine: possible },
     ...{ release: not(`ams2-07 is waiting: ${idle}`), retire: possible },
+    ...{ start: possible, stop: possible, restart: possible, read: possible },
   },
   created_at: '2026-01-31T22:04:16.009Z',
 };
@@ -52,6 +54,7 @@ const quarantined = {
   actions: {
     ...{ place: possible, quarantine: not(`ams2-07 is quarantined: ${outOfStock}`) },
     ...{ release: possible, retire: possible },
+    ...{ start: possible, stop: possible, restart: possible, read: possible },
   },
 };
 const disk = {
@@ -60,6 +63,9 @@ const disk = {
 };
 const onRecord = { ...quarantined, disks: [disk] };
 const released = { ...onRecord, state: 'waiting', reason: null, actions: server.actions };
+const unswitched = not(
+  'ams2-07 is retired: its power can be switched while it is waiting, ready, rented, quarantined, broken',
+);
 const retired = {
   ...released,
   ...{ state: 'retired', reason: 'Sold', rack_id: null, rack: null, location: null, unit: null, bmc: null },
@@ -72,7 +78,39 @@ const retired = {
       release: possible,
       retire: not('ams2-07 is retired: it can be retired while it is waiting, ready, quarantined, broken'),
     },
+    ...{ start: unswitched, stop: unswitched, restart: unswitched },
+    read: not('ams2-07 is retired: it has no BMC any more'),
   },
+};
+
+const busy = (what: string) => ({
+  ...{ allowed: false, code: 'locked' },
+  reason: `ams2-07 ${what} right now: wait until that is done`,
+});
+/** While its power is switched. */
+const switching = (action: 'start' | 'stop' | 'restart', what: string, at: string) => ({
+  ...moved,
+  bmc: { ...server.bmc, action, action_since: at },
+  actions: {
+    ...{ ...moved.actions, place: busy(what), retire: busy(what) },
+    ...{ start: busy(what), stop: busy(what), restart: busy(what) },
+  },
+});
+const noLimits = { lowCritical: null, lowWarning: null };
+const readings = {
+  ...{ read_at: '2026-01-31T22:15:16.009Z', asked_at: '2026-01-31T22:15:16.009Z', problem: null },
+  sensors: [
+    {
+      ...{ name: 'CPU Temp', kind: 'temperature', unit: 'celsius', value: 34, state: 'ok' },
+      limits: { ...noLimits, highWarning: 112, highCritical: 144 },
+    },
+  ],
+  events: [
+    {
+      ...{ id: '1', at: '2026-01-31T21:02:11.000Z', subject: 'Power Unit #0x01' },
+      message: 'Power off/down',
+    },
+  ],
 };
 
 /** A request and its answer for each operation, parts of one story. */
@@ -104,6 +142,22 @@ export const serverExamples = {
     body: { installed: disk.serial, model: disk.model },
     data: { server: onRecord },
   },
+  startServer: {
+    params: { id },
+    data: { server: switching('start', 'is being started', '2026-01-31T22:04:20.009Z') },
+  },
+  stopServer: {
+    params: { id },
+    body: {},
+    data: { server: switching('stop', 'is being stopped', '2026-01-31T22:04:30.009Z') },
+  },
+  restartServer: {
+    params: { id },
+    body: { force: true },
+    data: { server: switching('restart', 'is being restarted', '2026-01-31T22:04:40.009Z') },
+  },
+  getServerReadings: { params: { id }, data: { readings } },
+  readServer: { params: { id }, data: { readings } },
   releaseServer: { params: { id }, data: { server: released } },
   retireServer: { params: { id }, body: { reason: 'Sold' }, data: { server: retired } },
 } satisfies Record<string, Example>;

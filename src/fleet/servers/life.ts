@@ -1,4 +1,4 @@
-import type { BmcConnection, ServerPower } from '../../drivers/bmc/index.ts';
+import { type BmcConnection, BmcError, type ServerPower } from '../../drivers/bmc/index.ts';
 import { record } from '../../events/index.ts';
 import {
   type Context,
@@ -43,6 +43,7 @@ export async function bmcConnection(ctx: Context, serverId: number): Promise<Bmc
 /** Asks a server's BMC whether its power is on: the sign of life. Nothing is changed. */
 export const askingBmc = saga<Payload, State>({
   name: 'fleet.askBmc',
+  queue: 'racks',
   steps: [
     {
       name: 'ask',
@@ -59,7 +60,7 @@ export const askingBmc = saga<Payload, State>({
           }
         } catch (error) {
           // One that is not heard of is what was found, and no failure of the question.
-          if (!(error instanceof Error && 'waits' in error)) throw error;
+          if (!isOfBmc(error)) throw error;
           return { at, found: { problem: error.message } };
         }
       },
@@ -70,11 +71,18 @@ export const askingBmc = saga<Payload, State>({
   },
 });
 
-function placeOf({ kind, address, port, user }: BmcConnection): string {
+/** Whether it is what a BMC answers or fails to, in distinction to a fault of ours. */
+export function isOfBmc(error: unknown): error is BmcError {
+  return error instanceof BmcError;
+}
+
+/** Which BMC that is and who we are there. */
+export function placeOf({ kind, address, port, user }: BmcConnection): string {
   return [kind, address, port ?? '', user].join(' ');
 }
 
-const placeNow = `concat_ws(' ', b.kind, host(b.address), coalesce(b.port::text, ''), b.username)`;
+/** The same of the row `b` of `server_bmcs`. */
+export const placeNow = `concat_ws(' ', b.kind, host(b.address), coalesce(b.port::text, ''), b.username)`;
 const write = statement<
   { name: string; before: string | null },
   { serverId: number; at: string; power: ServerPower | null; problem: string | null; now: Date }
@@ -88,7 +96,13 @@ const write = statement<
    returning s.name, o.problem as before`,
 );
 
-async function hear(tx: TxContext, serverId: number, at: string, found: State['found']): Promise<void> {
+/** Writes down what was heard of a server's BMC, unless it is another one by now. */
+export async function hear(
+  tx: TxContext,
+  serverId: number,
+  at: string,
+  found: State['found'],
+): Promise<void> {
   const [power, problem] = 'problem' in found ? [null, found.problem] : [found.power, null];
   const written = await tx.db.maybe(write, { serverId, at, power, problem, now: tx.clock.now() });
   if (written === null || (written.before === null) === (problem === null)) return;
@@ -99,7 +113,8 @@ async function hear(tx: TxContext, serverId: number, at: string, found: State['f
 
 const due = statement<{ server_id: number }, { before: Date }>(
   'fleet.dueBmcs',
-  `select server_id from server_bmcs where asked_at is null or asked_at <= :before order by asked_at nulls first, server_id limit 1000`,
+  `select server_id from server_bmcs where power_action is null and (asked_at is null or asked_at <= :before)
+   order by asked_at nulls first, server_id limit 1000`,
 );
 
 /** Asks the BMC of every server for a sign of life every five minutes. */

@@ -2,6 +2,8 @@ import { IdParams, Raw, routes } from '../../platform/http/index.ts';
 import { changeServerDisk } from './disks.ts';
 import { serverExamples } from './examples.ts';
 import { importLimits, importServers } from './import.ts';
+import { switchServer } from './power.ts';
+import { askForReadings, readReadings } from './readings.ts';
 import * as S from './schema.ts';
 import { addServer, changeServer, listServers, lockServer, readServer } from './staff.ts';
 import { quarantineServer, releaseServer, retireServer } from './standing.ts';
@@ -82,7 +84,7 @@ export const serverRoutes = routes('/staff/servers', group, (route) => {
         'Changes what the body names. A BMC is given whole, with its password, since the one that is kept is never sent to another address; null forgets it.',
       body: S.ServerChange,
       data: S.ServerData,
-      errors: ['not_found', 'conflict'],
+      errors: ['not_found', 'conflict', 'locked'],
       lock: (tx, req) => lockServer(tx, req.params.id),
     },
     (ctx, req) => changeServer(ctx, req.params.id, req.body),
@@ -124,9 +126,76 @@ export const serverRoutes = routes('/staff/servers', group, (route) => {
         'It leaves its rack for good and stays on the record. How its BMC was reached is forgotten. Possible while no order and no customer has it.',
       body: S.Retirement,
       data: S.ServerData,
-      errors: ['not_found', 'conflict'],
+      errors: ['not_found', 'conflict', 'locked'],
     },
     (ctx, req) => retireServer(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/:id/start',
+    {
+      ...one,
+      operation: 'startServer',
+      summary: 'Start server',
+      description:
+        'Has its BMC switch it on. `bmc.action` says that it is under way, and `server.power_changed` or `server.power_failed` what came of it.',
+      data: S.ServerData,
+      errors: ['not_found', 'conflict', 'locked'],
+    },
+    (ctx, req) => switchServer(ctx, req.params.id, 'start'),
+  );
+  route.post(
+    '/:id/stop',
+    {
+      ...one,
+      operation: 'stopServer',
+      summary: 'Stop server',
+      description:
+        'Has its BMC press its power button, which its system has two minutes to follow; with `force` its power goes at once. Answers as `start`.',
+      body: S.PowerForce,
+      data: S.ServerData,
+      errors: ['not_found', 'conflict', 'locked'],
+    },
+    (ctx, req) => switchServer(ctx, req.params.id, 'stop', req.body.force),
+  );
+  route.post(
+    '/:id/restart',
+    {
+      ...one,
+      operation: 'restartServer',
+      summary: 'Restart server',
+      description:
+        'Off, as `stop` does it, and on again. One that is off is switched on. Answers as `start`.',
+      body: S.PowerForce,
+      data: S.ServerData,
+      errors: ['not_found', 'conflict', 'locked'],
+    },
+    (ctx, req) => switchServer(ctx, req.params.id, 'restart', req.body.force),
+  );
+  route.get(
+    '/:id/readings',
+    {
+      ...one,
+      operation: 'getServerReadings',
+      summary: 'Get sensors and event log of a server',
+      description:
+        'What its BMC measured and noted when it was read last, which is every quarter of an hour. Empty where it never was.',
+      data: S.ReadingsData,
+      errors: ['not_found'],
+    },
+    (ctx, req) => readReadings(ctx, req.params.id),
+  );
+  route.post(
+    '/:id/readings',
+    {
+      ...one,
+      operation: 'readServer',
+      summary: 'Read sensors and event log of a server',
+      description:
+        'Has its BMC read once more. Answers what was read before; `server.bmc_read` says when it is done.',
+      data: S.ReadingsData,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => askForReadings(ctx, req.params.id),
   );
   route.post(
     '/:id/disks',

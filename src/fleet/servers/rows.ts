@@ -1,6 +1,6 @@
 import { statement } from '../../platform/index.ts';
 import type { Reached } from './bmc.ts';
-import { actionsOf, type ServerState } from './states.ts';
+import { actionsOf, type PowerAction, type ServerState } from './states.ts';
 
 /** What was heard of a BMC; moments as text. */
 interface Heard {
@@ -8,6 +8,10 @@ interface Heard {
   heard_at: string | null;
   asked_at: string | null;
   problem: string | null;
+  /** What is done with the power of its server right now. */
+  action: PowerAction | null;
+  action_since: string | null;
+  action_problem: string | null;
 }
 
 export interface ServerRow {
@@ -42,7 +46,8 @@ export const selectServer = `
        'switch_port', p.switch_port) order by p.position), '[]')
      from server_ports p left join switches w on w.id = p.switch_id where p.server_id = t.id) as ports,
     (select jsonb_build_object('kind', b.kind, 'address', host(b.address), 'port', b.port, 'user', b.username,
-       'certificate', b.certificate, 'power', b.power, 'heard_at', b.heard_at, 'asked_at', b.asked_at, 'problem', b.problem)
+       'certificate', b.certificate, 'power', b.power, 'heard_at', b.heard_at, 'asked_at', b.asked_at, 'problem', b.problem,
+       'action', b.power_action, 'action_since', b.power_action_since, 'action_problem', b.power_problem)
      from server_bmcs b where b.server_id = t.id) as bmc,
     (select coalesce(jsonb_agg(jsonb_build_object('serial', d.serial, 'model', d.model, 'installed_at', d.installed_at,
        'removed_at', d.removed_at) order by d.id), '[]') from server_disks d where d.server_id = t.id) as disks
@@ -65,7 +70,10 @@ export function viewServer(row: ServerRow) {
     ...{ id: row.id, name: row.name, serial: row.serial, state: row.state, reason: row.reason },
     ...{ state_since: row.state_since, rack_id: row.rack_id, rack: row.rack, location: row.location },
     ...{ unit: row.unit, height: row.height, macs: row.macs, note: row.note },
-    bmc: row.bmc && { ...row.bmc, heard_at: moment(row.bmc.heard_at), asked_at: moment(row.bmc.asked_at) },
+    bmc: row.bmc && {
+      ...{ ...row.bmc, heard_at: moment(row.bmc.heard_at), asked_at: moment(row.bmc.asked_at) },
+      action_since: moment(row.bmc.action_since),
+    },
     ports: row.ports,
     disks: row.disks.map(({ serial, model, installed_at: installed, removed_at: removed }) => ({
       ...{ serial, model, installed_at: new Date(installed), removed_at: moment(removed) },

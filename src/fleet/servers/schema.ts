@@ -92,8 +92,68 @@ const Bmc = named(
     heard_at: Nullable(Timestamp),
     asked_at: Nullable(Timestamp),
     problem: Nullable(Type.String({ description: 'Why nothing was heard when it was asked last' })),
+    action: Nullable(
+      Choice(['start', 'stop', 'restart'], { description: 'What is done with its power right now' }),
+    ),
+    action_since: Nullable(Timestamp),
+    action_problem: Nullable(
+      Type.String({ description: 'Why what was done with its power last did not succeed' }),
+    ),
   }),
   'The controller of a server, without its password',
+);
+const Limit = Nullable(Type.Number());
+const Sensor = named(
+  'ServerSensor',
+  Type.Object({
+    name: Type.String(),
+    kind: Choice(['temperature', 'fan', 'power', 'voltage', 'current', 'other']),
+    unit: Type.String({
+      description:
+        'celsius, rpm, percent, watts, volts or amperes; of the kind other whatever its BMC calls it',
+    }),
+    value: Nullable(Type.Number({ description: 'Null: not measured, as of a server that is off' })),
+    state: Choice(['ok', 'warning', 'critical', 'unknown']),
+    limits: Type.Object({ lowCritical: Limit, lowWarning: Limit, highWarning: Limit, highCritical: Limit }),
+  }),
+  'What a BMC measures of its server',
+);
+const BmcEvent = named(
+  'BmcEvent',
+  Type.Object({
+    id: Type.String(),
+    at: Nullable({ ...Timestamp, description: 'By the clock of the BMC, which may be wrong' }),
+    subject: Type.String({ description: 'What it is about, such as a sensor; may be empty' }),
+    message: Type.String(),
+  }),
+  'What a BMC has noted',
+);
+export const ReadingsData = named(
+  'ServerReadingsAnswer',
+  Type.Object({
+    readings: named(
+      'ServerReadings',
+      Type.Object({
+        read_at: Nullable({ ...Timestamp, description: 'When it was read last; null: it never was' }),
+        asked_at: Nullable(Timestamp),
+        problem: Nullable(Type.String({ description: 'Why it could not be read when it was asked last' })),
+        sensors: Type.Array(Sensor),
+        events: Type.Array(BmcEvent, { description: 'The oldest first, the newest 200 at most' }),
+      }),
+      'What a BMC measured and noted when it was read last',
+    ),
+  }),
+);
+export const PowerForce = named(
+  'ServerPowerForce',
+  Strict({
+    force: Type.Optional(
+      Type.Boolean({
+        description:
+          'Takes the power away at once. Without it the power button is pressed, and the system has two minutes to follow',
+      }),
+    ),
+  }),
 );
 const Disk = named(
   'ServerDisk',

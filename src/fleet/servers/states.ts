@@ -20,14 +20,27 @@ const inStock = ['waiting', 'ready'] as const;
 const aside = ['quarantined', 'broken'] as const;
 const inRack: readonly ServerState[] = serverStates.filter((state) => state !== 'retired');
 
+/** The product itself is at work on the others, and what somebody else does with their power would be in its way. */
+const byHand = [...inStock, 'rented', ...aside] as const;
+
 interface Rule {
   from: readonly ServerState[];
   /** What is wrong with any other state, after "is <state>: ". */
   otherwise: string;
+  /** It is done by its BMC. */
+  byBmc?: boolean;
+  /** It cannot be done while its power is switched. */
+  atRest?: boolean;
 }
 
+const power = {
+  from: byHand,
+  otherwise: `its power can be switched while it is ${byHand.join(', ')}`,
+  ...{ byBmc: true, atRest: true },
+} as const;
+
 const rules = {
-  place: { from: inRack, otherwise: 'release it first' },
+  place: { from: inRack, otherwise: 'release it first', atRest: true },
   quarantine: {
     from: [...inStock, 'broken'],
     otherwise: `it can be put into quarantine while it is ${inStock.join(', ')} or broken`,
@@ -37,27 +50,42 @@ const rules = {
   retire: {
     from: ['waiting', 'ready', ...aside],
     otherwise: `it can be retired while it is ${[...inStock, ...aside].join(', ')}`,
+    atRest: true,
   },
+  ...{ start: power, stop: power, restart: power },
+  read: { from: inRack, otherwise: 'it has no BMC any more', byBmc: true },
 } as const satisfies Record<string, Rule>;
 
 export type ServerAction = keyof typeof rules;
 
+export type PowerAction = 'start' | 'stop' | 'restart';
+
 export const serverActions = Object.keys(rules) as ServerAction[];
 
-export const refusalCodes = ['conflict'] as const;
+export const refusalCodes = ['conflict', 'locked'] as const;
 
 export interface InState {
   name: string;
   state: ServerState;
+  /** Null: nobody said how it is reached. `action`: what is done with its power right now. */
+  bmc: { action: PowerAction | null } | null;
 }
+
+const doing = {
+  ...{ start: 'is being started', stop: 'is being stopped', restart: 'is being restarted' },
+} satisfies Record<PowerAction, string>;
 
 function reasonAgainst(
   action: ServerAction,
-  { name, state }: InState,
+  { name, state, bmc }: InState,
 ): ReasonAgainst<(typeof refusalCodes)[number]> | null {
-  const { from, otherwise }: Rule = rules[action];
-  if (from.includes(state)) return null;
-  return { code: 'conflict', message: `${name} is ${state}: ${otherwise}` };
+  const { from, otherwise, byBmc = false, atRest = false }: Rule = rules[action];
+  if (!from.includes(state)) return { code: 'conflict', message: `${name} is ${state}: ${otherwise}` };
+  if (byBmc && bmc === null)
+    return { code: 'conflict', message: `${name} has no BMC: say how it is reached first` };
+  if (atRest && bmc !== null && bmc.action !== null)
+    return { code: 'locked', message: `${name} ${doing[bmc.action]} right now: wait until that is done` };
+  return null;
 }
 
 /** Each action with whether it is possible, and why not (contract §3). */

@@ -39,6 +39,7 @@ const readEveryMs = 300_000;
 
 export const switchReading = saga<Payload, State>({
   name: 'fleet.readSwitch',
+  queue: 'racks',
   steps: [
     {
       name: 'read',

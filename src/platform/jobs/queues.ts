@@ -3,7 +3,7 @@ import type { AnySaga, Queue } from './saga.ts';
 
 export const queues: readonly Queue[] = [
   ...(['quick', 'charges', 'links', 'mails', 'names'] as const),
-  ...(['machine', 'bulk', 'answers', 'incoming'] as const),
+  ...(['machine', 'racks', 'bulk', 'answers', 'incoming'] as const),
 ];
 
 /** How many jobs of each queue one worker runs side by side. */
@@ -12,7 +12,7 @@ export type Slots = Record<Queue, number>;
 export const defaultSlots: Slots = {
   ...{ quick: 16, charges: 64 },
   ...{ links: 4, mails: 4, names: 8 },
-  ...{ machine: 12, bulk: 4, answers: 2, incoming: 2 },
+  ...{ machine: 12, racks: 16, bulk: 4, answers: 2, incoming: 2 },
 };
 
 export function queueOf({ queue }: AnySaga): Queue {

@@ -71,8 +71,8 @@ export interface Failure {
  * Jobs of one queue wait for each other, never for those of another. `quick` is money and what was paid, done in
  * seconds, and waits for nobody outside but the payment provider; `charges` takes money from saved methods, thousands of them
  * in a night, most of which wait for an answer; `links` are mails with a link that somebody asked for, `mails` all others, a
- * night's hundred thousand; `names` asks name servers and registers of VAT ids; `machine` waits for guests, minutes; `bulk`
- * moves whole disks, which may take hours; `answers` are mails to an address that we gave to somebody; `incoming` is what strangers send us, as much as they like.
+ * night's hundred thousand; `names` asks name servers and registers of VAT ids; `machine` waits for guests, minutes; `racks` asks
+ * controllers of servers and switches, which may be silent, a minute; `bulk` moves whole disks, which may take hours; `answers` are mails to an address that we gave to somebody; `incoming` is what strangers send us, as much as they like.
  */
 export type Queue =
   | 'quick'
@@ -81,6 +81,7 @@ export type Queue =
   | 'mails'
   | 'names'
   | 'machine'
+  | 'racks'
   | 'bulk'
   | 'answers'
   | 'incoming';

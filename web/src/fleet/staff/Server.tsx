@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { changeServer } from '../../../../client/generated/fields/changeServer.ts';
 import { changeServerDisk } from '../../../../client/generated/fields/changeServerDisk.ts';
@@ -6,7 +7,7 @@ import { retireServer } from '../../../../client/generated/fields/retireServer.t
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
-import { server as oneServer } from '../../data/queries/staff/index.ts';
+import { server as oneServer, serverReadings } from '../../data/queries/staff/index.ts';
 import { useText } from '../../text/index.ts';
 import {
   Act,
@@ -15,6 +16,7 @@ import {
   LinkTo,
   List,
   Named,
+  NamedChoice,
   NamedLong,
   Page,
   Section,
@@ -53,6 +55,7 @@ export function Server() {
           </Section>
           <Ports of={server} />
           <Bmc of={server} />
+          {server.bmc !== null && <Readings of={server} />}
           <Disks of={server} />
         </Page>
       )}
@@ -136,8 +139,9 @@ function Ports({ of: { ports } }: { of: Schema<'Server'> }) {
   );
 }
 
-function Bmc({ of: { bmc } }: { of: Schema<'Server'> }) {
+function Bmc({ of: server }: { of: Schema<'Server'> }) {
   const { t } = useText();
+  const { bmc } = server;
   return (
     <Section title={t('field.bmc')}>
       {bmc === null ? (
@@ -146,10 +150,14 @@ function Bmc({ of: { bmc } }: { of: Schema<'Server'> }) {
         <Facts
           of={{
             ...{ ...bmc, kind: t(`racks.bmc_${bmc.kind}`), user_name: bmc.user },
-            power: bmc.power && t(`racks.power_${bmc.power}`),
+            power:
+              bmc.action === null
+                ? bmc.power && t(`racks.power_${bmc.power}`)
+                : t(`racks.doing_${bmc.action}`),
           }}
           names={[
             'power',
+            ...(bmc.action_problem === null ? [] : (['action_problem'] as const)),
             'heard_at',
             ...(bmc.problem === null ? [] : (['problem'] as const)),
             'kind',
@@ -160,6 +168,98 @@ function Bmc({ of: { bmc } }: { of: Schema<'Server'> }) {
           ]}
         />
       )}
+      {bmc !== null && <PowerActs of={server} />}
+    </Section>
+  );
+}
+
+function PowerActs({ of: { id, name, state, actions } }: { of: Schema<'Server'> }) {
+  const { t } = useText();
+  const path = { id };
+  // A customer's work goes with its power.
+  const confirmed = state === 'rented' ? { name, text: t('racks.rentedPower') } : {};
+  return (
+    <Group gap="xs">
+      <Act
+        operation="startServer"
+        label={t('racks.start')}
+        action={actions.start}
+        onAct={() => client.post('/staff/servers/{id}/start', { path })}
+      />
+      {(['stop', 'restart'] as const).map((what) => (
+        <Act
+          key={what}
+          operation={what === 'stop' ? 'stopServer' : 'restartServer'}
+          label={t(`racks.${what}`)}
+          text={t('racks.powerText')}
+          isDangerous
+          {...confirmed}
+          action={actions[what]}
+          onAct={({ force }) =>
+            client.post(`/staff/servers/{id}/${what}`, { path, body: { force: force === 'force' } })
+          }
+        >
+          <NamedChoice
+            name="force"
+            of={(['button', 'force'] as const).map((value) => ({ value, label: t(`racks.how_${value}`) }))}
+            value="button"
+          />
+        </Act>
+      ))}
+    </Group>
+  );
+}
+
+type Sensor = Schema<'ServerSensor'>;
+
+const units = ['celsius', 'rpm', 'percent', 'watts', 'volts', 'amperes'] as const;
+const isUnit = (unit: string): unit is (typeof units)[number] => units.some((each) => each === unit);
+
+/** What its BMC measured and noted when it was read last. */
+function Readings({ of: { id, actions } }: { of: Schema<'Server'> }) {
+  const { t } = useText();
+  const { data, error, refetch } = useQuery(serverReadings({ id }));
+  const readings = data?.readings;
+  const read = { error, onRetry: () => void refetch() };
+  const sensors = useColumns<Sensor>(['name', 'value', 'limits', 'state'], {
+    value: ({ value, unit }) =>
+      value === null ? '–' : `${value} ${isUnit(unit) ? t(`racks.unit_${unit}`) : unit}`,
+    limits: ({ limits: { lowCritical, highCritical } }) => `${lowCritical ?? '–'} … ${highCritical ?? '–'}`,
+    state: ({ state }) => t(`racks.sensor_${state}`),
+  });
+  const events = useColumns<Schema<'BmcEvent'>>(['at', 'subject', 'message']);
+  return (
+    <Section title={t('racks.readings')}>
+      {readings !== undefined && (
+        <Facts
+          of={readings}
+          names={['read_at', ...(readings.problem === null ? [] : (['problem'] as const))]}
+        />
+      )}
+      <List
+        {...read}
+        label={t('racks.sensors')}
+        items={readings?.sensors}
+        keyOf={({ name, kind }) => `${kind} ${name}`}
+        columns={sensors}
+        empty={<Text c="dimmed">{t('empty.sensors')}</Text>}
+      />
+      <List
+        {...read}
+        label={t('racks.bmcEvents')}
+        items={readings?.events.toReversed()}
+        keyOf={(event) => event.id}
+        columns={events}
+        empty={<Text c="dimmed">{t('empty.bmcEvents')}</Text>}
+      />
+      <Group gap="xs">
+        <Act
+          operation="readServer"
+          label={t('racks.read')}
+          action={actions.read}
+          onAct={() => client.post('/staff/servers/{id}/readings', { path: { id } })}
+        />
+      </Group>
     </Section>
   );
 }

@@ -17,3 +17,4 @@ export const oneSwitch = staffThing('/staff/switches/{id}');
 export const switchPorts = staffList('/staff/switches/{id}/ports', 'ports');
 export const servers = staffList('/staff/servers', 'servers');
 export const server = staffThing('/staff/servers/{id}');
+export const serverReadings = staffThing('/staff/servers/{id}/readings');
