@@ -23,8 +23,10 @@ export interface SimulatedCluster {
   opened: { key: string; project: string }[];
   /** Asked at every move; what it returns is thrown: before it, or once the machine is there. */
   moving: { before: FailureOf; after: FailureOf };
-  /** The same at every machine that is made anew from a backup. */
+  /** The same at every machine that is made anew from a backup, or of a disk that comes from elsewhere. */
   recovering: { before: FailureOf; after: FailureOf };
+  /** Disks that came from elsewhere: what each was sent as, by the machine that was made of it. */
+  imported: Map<string, unknown>;
   /** What somebody's hand does in the engine. */
   moveByHand(id: string, member: string): void;
   /** Backups, each on one member. */
@@ -57,6 +59,7 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
     opened: [],
     moving: { before: () => null, after: () => null },
     recovering: { before: () => null, after: () => null },
+    imported: new Map(),
     moveByHand: bring,
     kept: [],
     hypervisor: (member) => (cluster.members.get(member) as SimulatedMember).hypervisor,
@@ -185,6 +188,21 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
         const refusal = await cluster.recovering.before(spec.id, member, false);
         if (refusal) throw refusal;
         await target.hypervisor.createDisk(spec);
+        const failure = await cluster.recovering.after(spec.id, member, false);
+        if (failure) throw failure;
+      },
+      importMachine: async (spec, member, disk) => {
+        reach();
+        const sent = Buffer.concat(await disk.read().toArray());
+        if (sent.length !== disk.bytes) throw new Error(`${sent.length} bytes came of ${disk.bytes}`);
+        const target = cluster.members.get(member);
+        if (!target?.answers)
+          throw new HypervisorError('host_not_ready', `${member} is silent`, { waits: true });
+        if (target.store.machines.get(spec.id)?.hasDisk) return;
+        const refusal = await cluster.recovering.before(spec.id, member, false);
+        if (refusal) throw refusal;
+        await target.hypervisor.createDisk(spec);
+        cluster.imported.set(spec.id, JSON.parse(sent.toString()));
         const failure = await cluster.recovering.after(spec.id, member, false);
         if (failure) throw failure;
       },

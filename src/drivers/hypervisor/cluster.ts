@@ -2,6 +2,7 @@ import type { HypervisorCapability } from './capabilities.ts';
 import type { Hypervisor, MachineEvent, MachineId, MachineReport, NodeCapacity } from './contract.ts';
 import type { MachineSpec } from './machine.ts';
 import type { MachineSample } from './management.ts';
+import type { PortableDisk } from './portable.ts';
 
 /** Engines that run many hosts behind one API. */
 export const clusterEngines = ['incus', 'proxmox'] as const;
@@ -110,6 +111,13 @@ export interface Cluster {
 
   /** Backups of one machine are another's from now on, wherever they lie; none: succeeds. */
   handOver(from: MachineId, to: MachineId): Promise<void>;
+
+  /**
+   * Makes a machine on a member, with a disk that another engine has had, grown to the size of `spec`. As with `recover` its guest finds
+   * itself the same machine, and it is as after `createDisk`: not started. Whole already: succeeds, whatever the disk is. `image_unknown`
+   * where the cluster does not have the image of `spec`, by which it is known how its guest is told who it is.
+   */
+  importMachine(spec: MachineSpec, member: string, disk: PortableDisk): Promise<void>;
 
   /** Every machine of ours in the cluster, with the `node` that has it. */
   list(): Promise<MachineReport[]>;

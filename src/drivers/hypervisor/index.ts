@@ -18,6 +18,7 @@ export type { Log } from './log.ts';
 export * from './management.ts';
 export { type Host, openHypervisor } from './open.ts';
 export { type ClusterSurroundings, type OpenCluster, openCluster } from './openCluster.ts';
+export type { PortableDisk } from './portable.ts';
 export { fingerprintOf, type Presented, presentedAt } from './presented.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
 export type { BridgeOptions, QemuOptions } from './qemu/options.ts';

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { MachineId, MachineSpec } from './machine.ts';
+import type { PortableDisk } from './portable.ts';
 
 /**
  * What the VPS manager asks of a driver beyond a machine's life: size, consoles, snapshots, the guest's agent,
@@ -56,6 +57,11 @@ export interface MachineManagement {
   restoreBackup(spec: MachineSpec, name: string): Promise<void>;
   deleteBackup(id: MachineId, name: string): Promise<void>;
   listBackups(id: MachineId): Promise<SnapshotFacts[]>;
+  /**
+   * A backup as a file that another engine can make a disk of (`Cluster.importMachine`), for as long as the backup is there. `snapshot_absent`;
+   * `not_supported`, permanent, where backups lie in a form of the engine's own.
+   */
+  openBackup(id: MachineId, name: string): Promise<PortableDisk>;
 
   /**
    * Through the guest's agent, on the running machine; `guest_silent` when it does not answer in time,

@@ -19,6 +19,7 @@ import { incusClient, onMember } from './client.ts';
 import { clusterFacts } from './cluster.ts';
 import { calling, IncusRefusal, unlessAbsent, unreachable } from './failure.ts';
 import { clusterImages } from './images.ts';
+import { importMachine, sweepPassing } from './importing.ts';
 import { clusterInstances, type Instance, surePower } from './instances.ts';
 import {
   bytesOfRoot,
@@ -52,7 +53,7 @@ export function incusHypervisor(options: IncusOptions): Hypervisor {
 
 /** The same as a cluster of hosts, which are asked over the same connections. */
 export function incusCluster(options: IncusOptions): Cluster {
-  const { on, cluster, powers, move, recover, handOver } = incusParts(options);
+  const { on, cluster, powers, ...whole } = incusParts(options);
   const { capabilities: able, ensureImage, list, sample, watch, close } = on(null);
   return {
     kind: 'incus',
@@ -62,9 +63,7 @@ export function incusCluster(options: IncusOptions): Cluster {
     nodes: () => cluster.members(),
     on,
     ensureImage,
-    move,
-    recover,
-    handOver,
+    ...whole,
     list,
     sample,
     watch,
@@ -185,6 +184,7 @@ function incusParts(options: IncusOptions) {
     for (const name of [id, ...besides(id)])
       await calling('disk_failed', unlessAbsent(client.change('DELETE', instancePath(name))));
     await backups.removeAll(id);
+    await sweepPassing(parts, id);
     const { seed: _, ...devices } = profile.devices;
     await instances.writeProfile(id, { ...profile, devices });
     await seeds.sweep(id, []);
@@ -309,7 +309,12 @@ function incusParts(options: IncusOptions) {
     await oneAtATime(spec.id, () => backups.recover(spec, member, backup));
   };
   const handOver: Cluster['handOver'] = (from, to) => oneAtATime(to, () => backups.handOver(from, to));
-  return { on, cluster, powers, move, recover, handOver };
+  const take: Cluster['importMachine'] = async (spec, member, disk) => {
+    checkSpec(spec);
+    checkInstanceName(spec.id);
+    await oneAtATime(spec.id, () => importMachine(parts, spec, member, disk));
+  };
+  return { on, cluster, powers, move, recover, handOver, importMachine: take };
 
   async function shutDown(id: MachineId, deadline: Deadline): Promise<void> {
     const stop = { action: 'stop', force: false, timeout: Math.ceil(deadline.timeoutMs / 1_000) };

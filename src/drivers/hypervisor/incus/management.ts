@@ -1,6 +1,7 @@
 import { type HypervisorCapability, requireCapability } from '../capabilities.ts';
 import { HypervisorError, type MachineId, type MachineSpec } from '../contract.ts';
 import type { MachineManagement, MachineSample } from '../management.ts';
+import { keepsItsOwnForm } from '../portable.ts';
 import { withAddresses } from '../qemu/publicIdentity.ts';
 import { sharedLines } from '../sharedLines.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
@@ -115,6 +116,7 @@ export function incusManagement(parts: Parts): MachineManagement & OwnManagement
       await oneAtATime(id, () => backups.delete(id, name));
     },
     listBackups: (id) => backups.list(id),
+    openBackup: () => keepsItsOwnForm('incus'),
     async setPassword(_id, passwordHash) {
       checkPasswordHash(passwordHash);
       must('guest_agent');

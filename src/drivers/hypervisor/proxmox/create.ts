@@ -9,7 +9,7 @@ import type { Machine, Machines } from './machines.ts';
 import { freeNumber } from './numbers.ts';
 import type { ProxmoxOptions } from './options.ts';
 
-interface Making {
+export interface Making {
   options: ProxmoxOptions;
   client: ProxmoxClient;
   cluster: ClusterFacts;
@@ -40,7 +40,8 @@ export async function makeMachine(making: Making, spec: MachineSpec, node: strin
   await growDisk(making, await machines.must(spec.id), spec.diskGib);
 }
 
-async function made(making: Making, spec: MachineSpec, wanted: string | null): Promise<Machine> {
+/** Finds the machine, or makes it without a disk. */
+export async function made(making: Making, spec: MachineSpec, wanted: string | null): Promise<Machine> {
   const { options, client, cluster, machines } = making;
   const notes: Notes = { image: spec.image, identity: null, seed: null, secrets: null };
   for (let tries = 1; ; tries += 1) {

@@ -21,6 +21,7 @@ import { calling, ProxmoxRefusal } from './failure.ts';
 import { clusterFiles } from './files.ts';
 import { holdToAddresses } from './firewall.ts';
 import { clusterImages } from './images.ts';
+import { importMachine, sweepPassing } from './importing.ts';
 import { absent, machinePath } from './listed.ts';
 import {
   type Config,
@@ -55,7 +56,7 @@ export function proxmoxHypervisor(options: ProxmoxOptions): Hypervisor {
 
 /** The same as a cluster of hosts, which are asked over the same connections. */
 export function proxmoxCluster(options: ProxmoxOptions): Cluster {
-  const { on, cluster, machines, powers, move } = proxmoxParts(options);
+  const { on, cluster, machines, powers, move, take } = proxmoxParts(options);
   const { capabilities: able, ensureImage, sample, watch, close } = on(null);
   return {
     kind: 'proxmox',
@@ -67,6 +68,7 @@ export function proxmoxCluster(options: ProxmoxOptions): Cluster {
     ensureImage,
     move,
     recover: async () => requireCapability({ kind: 'proxmox', capabilities: able }, 'backups'),
+    importMachine: take,
     handOver: async () => undefined,
     list: () => machines.list('with its node'),
     sample,
@@ -215,6 +217,7 @@ function proxmoxParts(options: ProxmoxOptions) {
     if (machine.config[drive] !== undefined)
       await calling('disk_failed', machines.write(machine, { delete: drive }));
     await seeds.sweep(id, machine.node, []);
+    await sweepPassing(files, machine);
     // The machine goes last: until then it is still listed, and destroying it can be repeated.
     const all = { purge: true, 'destroy-unreferenced-disks': true };
     const failure = await client.run('DELETE', machinePath(machine), all).catch((error: unknown) => error);
@@ -357,5 +360,10 @@ function proxmoxParts(options: ProxmoxOptions) {
     oneAtATime(id, () =>
       powers.quietly(id, () => moveMachine({ ...parts, cluster, discFor }, id, node, how)),
     );
-  return { on, cluster, machines, powers, move };
+  const take: Cluster['importMachine'] = async (spec, node, disk) => {
+    checkSpec(spec);
+    checkName(spec.id);
+    await oneAtATime(spec.id, () => importMachine({ ...making, files }, spec, node, disk));
+  };
+  return { on, cluster, machines, powers, move, take };
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type HypervisorCapability, requireCapability } from '../capabilities.ts';
 import { HypervisorError, type MachineId, type MachineSpec } from '../contract.ts';
 import type { MachineManagement } from '../management.ts';
+import { keepsItsOwnForm } from '../portable.ts';
 import type { Agent } from '../qemu/agent.ts';
 import * as guest from '../qemu/guest.ts';
 import { withAddresses } from '../qemu/publicIdentity.ts';
@@ -155,6 +156,7 @@ export function proxmoxManagement(parts: Parts): MachineManagement & OwnManageme
       await mustExist(id);
       return [];
     },
+    openBackup: () => keepsItsOwnForm('proxmox'),
     async setPassword(id, passwordHash) {
       checkPasswordHash(passwordHash);
       await toGuest(id, (agent) => guest.setPassword(agent, passwordHash));

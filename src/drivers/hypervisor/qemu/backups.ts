@@ -1,11 +1,14 @@
+import { createReadStream } from 'node:fs';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { syncFile, syncFolder } from '../../../platform/host/durable.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import type { SnapshotFacts } from '../management.ts';
+import type { PortableDisk } from '../portable.ts';
 import { findOwner } from './accounts.ts';
 import { backupName, diskTool, makeFileFor, makeQcow2 } from './diskTool.ts';
 import { exists, lendTo, type MachineFiles, makeOwnDir, type Owner } from './files.ts';
+import { readIdentity } from './identity.ts';
 import { abandonJob, finishJob, patienceOf } from './jobs.ts';
 import { checkedHeader } from './layers.ts';
 import type { Monitor } from './monitor.ts';
@@ -142,6 +145,25 @@ export async function restoreBackup(files: MachineFiles, spec: MachineSpec, name
       await growDisk(files, spec.diskGib * 2 ** 30);
     }),
   );
+}
+
+/** What leaves for another host is what we have written, and leads nobody there to other files. */
+export async function openBackup(files: MachineFiles, name: string): Promise<PortableDisk> {
+  const backup = path(files, name);
+  const found = await stat(backup).catch(() => null);
+  if (found === null)
+    throw new HypervisorError('snapshot_absent', `${files.id} has no backup ${name}`, { permanent: true });
+  const { backingFile } = await checkedHeader(files, backup);
+  if (backingFile !== null)
+    throw new HypervisorError('disk_failed', `the backup ${name} of ${files.id} does not stand alone`, {
+      permanent: true,
+    });
+  const known = (await exists(files.identity)) ? await readIdentity(files) : null;
+  return {
+    bytes: found.size,
+    read: () => createReadStream(backup),
+    identity: known && { ...known, instanceId: known.instanceId ?? files.id },
+  };
 }
 
 export async function deleteBackup(files: MachineFiles, name: string): Promise<void> {

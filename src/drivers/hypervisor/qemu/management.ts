@@ -244,6 +244,10 @@ export function machineManagement(parts: SharedParts): MachineManagement & OwnMa
       await diskInTurn(id, () => backups.deleteBackup(filesOf(id), name));
     },
     listBackups: async (id) => backups.listBackups(await existing(id)),
+    async openBackup(id, name) {
+      checkCopyName(name);
+      return backups.openBackup(await existing(id), name);
+    },
 
     async setPassword(id, passwordHash) {
       checkPasswordHash(passwordHash);

@@ -1,4 +1,4 @@
-import { Duplex } from 'node:stream';
+import { Duplex, Readable } from 'node:stream';
 import type { HypervisorCapability } from '../capabilities.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
 import type { MachineManagement, SnapshotFacts } from '../management.ts';
@@ -114,6 +114,14 @@ export function simulatedManagement(simulation: Simulation): MachineManagement {
     restoreBackup: kept((spec, name) => restore('backups', spec.id, name)),
     deleteBackup: kept((id, name) => drop('backups', id, name)),
     listBackups: async (id) => (find(id).backups ?? []).map(facts),
+    async openBackup(id, name) {
+      checkCopyName(name);
+      const { backups = [] } = find(id);
+      const kept = backups.find((each) => each.name === name);
+      if (!kept) throw new HypervisorError('snapshot_absent', `${id} has no ${name}`, { permanent: true });
+      const content = Buffer.from(JSON.stringify({ of: id, ...kept }));
+      return { bytes: content.length, read: () => Readable.from([content]), identity: null };
+    },
     setPassword: kept(async (id, passwordHash) => {
       checkPasswordHash(passwordHash);
       guestOf(id).passwordHash = passwordHash;
