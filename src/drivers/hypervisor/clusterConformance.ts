@@ -1,6 +1,12 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Cluster } from './cluster.ts';
 import type { GuestIdentity, ImageSource, MachineSpec } from './contract.ts';
+import { writeEmptyQcow2 } from './formats/emptyQcow2.ts';
+import type { PortableDisk } from './portable.ts';
 
 /** A cluster with nothing of ours in it, for the suite. */
 export interface ClusterUnderTest {
@@ -139,6 +145,21 @@ export function describeCluster(
       await cluster.on(node).start(spec);
     });
 
+    it('makes a machine of a disk that another engine has had, and keeps nothing of its way', {
+      timeout: 200_000,
+    }, async () => {
+      const come = { ...spec, id: `${spec.id}-3` };
+      const disk = await diskFromElsewhere(come, 'there-before');
+      await expect(cluster.importMachine({ ...come, image: 'never-made' }, here, disk)).rejects.toEqual(
+        hasCode('image_unknown'),
+      );
+      for (const _ of [1, 2]) await cluster.importMachine(come, here, disk);
+      expect(await listed()).toContainEqual({ id: come.id, power: 'stopped', node: here });
+      await cluster.on(here).writeIdentity(come, { ...bed.identity, hostname: 'come' });
+      await cluster.on(here).destroy(come.id);
+      expect(await bed.leftovers(come)).toEqual([]);
+    });
+
     it('gives what was moved its name and its end where it is', { timeout: 200_000 }, async () => {
       await cluster.on(there).powerOff(spec.id);
       await cluster.on(there).writeIdentity(spec, { ...bed.identity, hostname: 'another' });
@@ -148,4 +169,24 @@ export function describeCluster(
       expect(await bed.leftovers(spec)).toEqual([]);
     });
   });
+}
+
+/** An empty disk that stands alone, of half the size. */
+async function diskFromElsewhere(spec: MachineSpec, instanceId: string): Promise<PortableDisk> {
+  const dir = await mkdtemp(join(tmpdir(), 'ikd-'));
+  try {
+    const file = join(dir, 'disk.qcow2');
+    await writeEmptyQcow2(file, spec.diskGib * 2 ** 29, null);
+    const content = await readFile(file);
+    const identity = {
+      guest: 'cloud-init' as const,
+      nic: spec.nic,
+      hostname: 'elsewhere',
+      nameservers: [],
+      instanceId,
+    };
+    return { bytes: content.length, read: () => Readable.from([content]), identity };
+  } finally {
+    await rm(dir, { recursive: true });
+  }
 }

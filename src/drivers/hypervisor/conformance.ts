@@ -136,6 +136,7 @@ export function describeHypervisor(
       await expect(hypervisor.reset(spec.id)).rejects.toEqual(hasCode('not_running', false));
       await shutdown();
       await hypervisor.powerOff(spec.id);
+      for (const _ of [1, 2]) await hypervisor.unplug(spec.id);
     });
 
     it('starts it once, however often it is asked, and says when it is ready', {
@@ -144,6 +145,7 @@ export function describeHypervisor(
       await Promise.all([hypervisor.start(spec), hypervisor.start(spec)]);
       await hypervisor.start(spec);
       await ready();
+      await expect(hypervisor.unplug(spec.id)).rejects.toEqual(hasCode('not_stopped', true));
       expect(events).toEqual([{ id: spec.id, power: 'running', cause: 'host', at: expect.any(Date) }]);
       const { startedAt } = await hypervisor.inspect(spec.id);
       expect(Math.abs(Date.now() - (startedAt?.getTime() ?? 0))).toBeLessThan(180_000);

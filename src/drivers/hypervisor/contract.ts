@@ -90,6 +90,12 @@ export interface MachineLife {
   powerOff(id: MachineId): Promise<void>;
 
   /**
+   * Takes a stopped machine off its host's network, so that another host may have what answers at its addresses; the next `start` brings it
+   * back. A running one is `not_stopped`, permanent.
+   */
+  unplug(id: MachineId): Promise<void>;
+
+  /**
    * Hard reset of a running machine, without its guest's help; `not_running` when it is stopped. It may count as a start: then
    * `startedAt` is another.
    */

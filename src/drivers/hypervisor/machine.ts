@@ -34,3 +34,18 @@ export interface NicAddress {
   prefix: number;
   gateway: string;
 }
+
+/** What a guest was told of itself that is no secret: it stays on the host for as long as the machine exists. */
+export interface PublicIdentity {
+  /** How it learns who it is: see `qemu/seed.ts`. */
+  guest: 'tiny' | 'cloud-init';
+  nic: Nic;
+  /** Addresses that the machine had and has no more; there, if empty, once its addresses have ever changed. */
+  former?: NicAddress[];
+  /** What cloud-init tells machines apart by, where it is not the machine's id: it was made anew from a backup of another one. */
+  instanceId?: string;
+  hostname: string;
+  nameservers: string[];
+  /** Whether they are others than the machine was made with. */
+  newNameservers?: boolean | undefined;
+}

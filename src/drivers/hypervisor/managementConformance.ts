@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HypervisorCapability } from './capabilities.ts';
 import { refusesWhatItLacks } from './capabilityConformance.ts';
 import { type DriverUnderTest, hostileHostname } from './conformance.ts';
-import type { Hypervisor, MachineSpec } from './contract.ts';
+import { type Hypervisor, HypervisorError, type MachineSpec } from './contract.ts';
+import type { PortableDisk } from './portable.ts';
 import { showsItsScreen } from './screenConformance.ts';
 
 /** What the suite needs beyond {@link DriverUnderTest}. */
@@ -374,6 +375,18 @@ export function describeManagement(
         if (!can('backups')) return;
         await hypervisor.createBackup(spec.id, 'stopped');
         expect(await names('listBackups')).toEqual(['two', 'stopped']);
+        // A cluster keeps its own form.
+        const opened = await hypervisor.openBackup(spec.id, 'stopped').catch((error: unknown) => error);
+        if (opened instanceof HypervisorError) return expect(opened).toMatchObject({ code: 'not_supported' });
+        const { bytes, read, identity } = opened as PortableDisk;
+        for (const _ of [1, 2]) {
+          const content = Buffer.concat(await read().toArray());
+          expect([content.length, content.toString('latin1', 0, 4)]).toEqual([bytes, 'QFI\xfb']);
+        }
+        if (identity !== null) expect(identity).toMatchObject({ instanceId: spec.id });
+        await expect(hypervisor.openBackup(spec.id, 'never')).rejects.toEqual(
+          expect.objectContaining({ code: 'snapshot_absent', permanent: true }),
+        );
       },
     );
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { HypervisorError } from './failure.ts';
-import type { PublicIdentity } from './qemu/seed.ts';
+import type { PublicIdentity } from './machine.ts';
 
 /** A machine's disk on its way to another engine, with what its guest knows itself by. */
 export interface PortableDisk {

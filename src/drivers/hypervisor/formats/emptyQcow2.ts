@@ -41,6 +41,11 @@ export async function writeEmptyQcow2(
   }
 }
 
+/** How such a disk begins, for whoever looks at no more of it. */
+export function emptyQcow2Header(virtualBytes: number): Buffer {
+  return headerOf(virtualBytes, Math.ceil(virtualBytes / bytesPerEntry), null);
+}
+
 /** Version 3, with 16 bits for each reference count. */
 function headerOf(virtualBytes: number, entries: number, below: string | null): Buffer {
   const fixed = Buffer.alloc(headerBytes);

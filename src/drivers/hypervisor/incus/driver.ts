@@ -273,6 +273,12 @@ function incusParts(options: IncusOptions) {
       else powers.did(id, 'stopped');
     },
 
+    /** One that is stopped has nothing in the engine's network. */
+    async unplug(id) {
+      if (surePower(await mustExist(id)) !== 'running') return;
+      throw new HypervisorError('not_stopped', `${id} must be stopped for this`, { permanent: true });
+    },
+
     async reset(id) {
       if (surePower(await mustExist(id)) === 'stopped')
         throw new HypervisorError('not_running', `${id} is not running`);

@@ -36,7 +36,10 @@ export async function importMachine(
     ...{ name: spec.id, type: 'virtual-machine', profiles: [profileName(spec.id)] },
     source: { type: 'image', fingerprint },
   };
-  const making = client.change('POST', '/1.0/instances', wanted, { query: onMember(member), timeoutMs: makeMs });
+  const making = client.change('POST', '/1.0/instances', wanted, {
+    query: onMember(member),
+    timeoutMs: makeMs,
+  });
   await calling('disk_failed', making);
   if (!(await instances.find(spec.id)))
     throw new HypervisorError('disk_failed', `${spec.id} did not come to be`);

@@ -150,7 +150,7 @@ function bedOf(dir: string, guests: TestGuests, cluster: Members, options: Incus
       }
     },
     async leftovers({ id }) {
-      const lists = ['instances', 'profiles', `storage-pools/${pool}/volumes/custom`, 'operations'];
+      const lists = ['instances', 'images', 'profiles', `storage-pools/${pool}/volumes/custom`, 'operations'];
       const found = await Promise.all(
         lists.map((each) => first.ask('GET', `/1.0/${each}?project=${project}&recursion=1`)),
       );

@@ -328,6 +328,9 @@ function proxmoxParts(options: ProxmoxOptions) {
       else powers.did(id, 'stopped');
     },
 
+    /** One that is stopped has nothing in the engine's network. */
+    unplug: async (id) => void (await mustBeOff(id)),
+
     async reset(id) {
       const machine = await mustExist(id);
       if (!(await machines.isRunning(machine)))

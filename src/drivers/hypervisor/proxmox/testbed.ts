@@ -130,7 +130,7 @@ export async function makeImage(
 
 function leftovers(state: State, id: string): string[] {
   const machines = [...state.vms.values()].filter(({ settings }) => JSON.stringify(settings).includes(id));
-  const files = [...state.files.keys()].filter((key) => key.includes(`-${id}-`));
+  const files = [...state.files.keys()].filter((key) => key.includes(`-${id}-`) || key.includes(`-${id}.`));
   const vmids = [...state.vms.keys()];
   const disks = [...state.volumes.keys()].filter(
     (key) => !vmids.some((vmid) => key.includes(`:vm-${vmid}-`)),

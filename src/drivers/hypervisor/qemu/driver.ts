@@ -357,6 +357,16 @@ export function qemuHypervisor(options: QemuOptions): Hypervisor {
       await Promise.race([inTurn, delay(turnMs, undefined, { ref: false })]);
     },
 
+    async unplug(id) {
+      const files = filesOf(id);
+      await mustExist(files);
+      await oneAtATime(id, async () => {
+        if (await machines.monitor(files))
+          throw new HypervisorError('not_stopped', `${id} must be stopped for this`, { permanent: true });
+        await network.unplug(files.tap);
+      });
+    },
+
     async reset(id) {
       const files = filesOf(id);
       await mustExist(files);

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { type FileEntry, tarArchive, tarFiles } from '../../debian/index.ts';
-import { type GuestIdentity, HypervisorError, type Nic, type NicAddress } from '../contract.ts';
+import { type GuestIdentity, HypervisorError } from '../contract.ts';
 import { isoFiles, isoVolume } from '../formats/iso9660.ts';
-import type { ImageDescription } from '../images/recipe.ts';
+import type { PublicIdentity } from '../machine.ts';
 import { addressBootHook } from './addresses.ts';
 import { nameserverBootHook } from './nameservers.ts';
 import { wholeNameBootHook } from './wholeName.ts';
@@ -10,19 +10,7 @@ import { wholeNameBootHook } from './wholeName.ts';
 /** The seed never changes its size, since a running guest may have it open. Holds 64 KiB of user data. */
 export const seedBytes = 256 * 1024;
 
-/** What stays on the host for as long as the machine exists. */
-export interface PublicIdentity {
-  guest: ImageDescription['guest'];
-  nic: Nic;
-  /** Addresses that the machine had and has no more; there, if empty, once its addresses have ever changed. */
-  former?: NicAddress[];
-  /** What cloud-init tells machines apart by, where it is not the machine's id: it was made anew from a backup of another one. */
-  instanceId?: string;
-  hostname: string;
-  nameservers: string[];
-  /** Whether they are others than the machine was made with. */
-  newNameservers?: boolean | undefined;
-}
+export type { PublicIdentity } from '../machine.ts';
 
 /** What goes once the guest has taken it on. */
 export type Secrets = Pick<GuestIdentity, 'passwordHash' | 'authorizedKeys' | 'userData'>;

@@ -201,6 +201,10 @@ export function simulatedHypervisor(options: SimulatorOptions = {}): SimulatedHy
         stop(id, 'host');
       });
     }),
+    async unplug(id) {
+      if (find(id).startedAtMs === null) return;
+      throw new HypervisorError('not_stopped', `${id} must be stopped for this`, { permanent: true });
+    },
     reset: kept(async (id) => {
       const machine = find(id);
       if (machine.startedAtMs === null) throw new HypervisorError('not_running', `${id} is not running`);

@@ -1,6 +1,7 @@
 import { Duplex, Readable } from 'node:stream';
 import type { HypervisorCapability } from '../capabilities.ts';
 import { HypervisorError, type MachineSpec } from '../contract.ts';
+import { emptyQcow2Header } from '../formats/emptyQcow2.ts';
 import type { MachineManagement, SnapshotFacts } from '../management.ts';
 import { checkAuthorizedKeys, checkCopyName, checkHostname, checkPasswordHash, checkSpec } from '../spec.ts';
 import { screenOf } from './screen.ts';
@@ -119,7 +120,8 @@ export function simulatedManagement(simulation: Simulation): MachineManagement {
       const { backups = [] } = find(id);
       const kept = backups.find((each) => each.name === name);
       if (!kept) throw new HypervisorError('snapshot_absent', `${id} has no ${name}`, { permanent: true });
-      const content = Buffer.from(JSON.stringify({ of: id, ...kept }));
+      const header = emptyQcow2Header(kept.diskGib * 2 ** 30);
+      const content = Buffer.concat([header, Buffer.from(JSON.stringify({ of: id, ...kept }))]);
       return { bytes: content.length, read: () => Readable.from([content]), identity: null };
     },
     setPassword: kept(async (id, passwordHash) => {
