@@ -100,7 +100,7 @@ const texts = {
   providers: [
     ...['recipient', 'title', 'address', 'dns_name', 'network', 'location', 'primary_ip', 'slug', 'trouble'],
     ...['engine', 'endpoints', 'fingerprints', 'project', 'version', 'problems', 'machine', 'member'],
-    ...['serial', 'macs', 'removed', 'installed', 'problem', 'port', 'server', 'mac'],
+    ...['serial', 'macs', 'removed', 'cluster', 'installed', 'problem', 'port', 'server', 'mac'],
     ...['section', 'code', 'department', 'task', 'source', 'concerns', 'options', 'gateway', 'account'],
   ],
   /** Words and numbers that the product chooses from or counts. */
@@ -141,6 +141,8 @@ const texts = {
       'event',
       'paid_on',
       'backup_at',
+      'begins_at',
+      'off_at',
     ],
   ],
 };
@@ -189,6 +191,7 @@ describe('what customers are told of', () => {
   const beyond = [
     ...['invoice.part_paid', 'invoice.expired', 'invoice.cancelled', 'credit.granted'],
     ...['service.updated', 'service.upgraded', 'service.product_changed', 'vps.recovered'],
+    ...['vps.move.planned', 'vps.move.ended'],
     ...['service.cancel_scheduled', 'service.cancel_revoked'],
     ...['ticket.changed', 'ticket.reopened', 'ticket.subject_changed'],
     ...['shield.mitigation.started', 'shield.mitigation.released'],

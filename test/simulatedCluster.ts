@@ -26,7 +26,7 @@ export interface SimulatedCluster {
   /** The same at every machine that is made anew from a backup, or of a disk that comes from elsewhere. */
   recovering: { before: FailureOf; after: FailureOf };
   /** Disks that came from elsewhere: what each was sent as, by the machine that was made of it. */
-  imported: Map<string, unknown>;
+  imported: Map<string, string>;
   /** What somebody's hand does in the engine. */
   moveByHand(id: string, member: string): void;
   /** Backups, each on one member. */
@@ -202,7 +202,7 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
         const refusal = await cluster.recovering.before(spec.id, member, false);
         if (refusal) throw refusal;
         await target.hypervisor.createDisk(spec);
-        cluster.imported.set(spec.id, JSON.parse(sent.toString()));
+        cluster.imported.set(spec.id, sent.toString('latin1'));
         const failure = await cluster.recovering.after(spec.id, member, false);
         if (failure) throw failure;
       },

@@ -21,6 +21,7 @@ export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
 export { type Needs, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
 export { sealedClusters } from './clusters/credential.ts';
+export { type Destination, findDestination, withRoomIn } from './clusters/destination.ts';
 export { clustersToDrive, hearCluster, leaveCluster, missCluster, watchesCluster } from './clusters/drive.ts';
 export { writeMembers } from './clusters/members.ts';
 export { fleetConcerns } from './concerns.ts';

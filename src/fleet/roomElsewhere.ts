@@ -3,11 +3,11 @@ import { moveRoom } from './moveRoom.ts';
 
 const roomElsewhere = statement<
   { id: number; member: string; cluster_id: number },
-  { serviceId: number; only: number | null }
+  { serviceId: number; only: number | null; clusterId: number | null }
 >(
   'fleet.roomElsewhere',
   `select n.id, n.member, n.cluster_id from placements p join nodes o on o.id = p.node_id
-   join nodes n on n.cluster_id = o.cluster_id and n.id <> o.id
+   join nodes n on n.cluster_id = coalesce(:clusterId::bigint, o.cluster_id) and n.id <> o.id
    where p.service_id = :serviceId and (:only::bigint is null or n.id = :only::bigint)
      and n.runs_machines and n.state = 'active' and n.reachable and n.left_at is null and n.trouble is null
      and n.cpu_cores_promised - n.cpu_cores_taken >= p.cpu_cores
@@ -24,14 +24,15 @@ export interface OtherNode {
 
 /**
  * Finds room for a service on another node of its cluster, that with the most memory free, and holds it there from now on. `only`: on this node
- * or none. Null: none has room, or another order took it at this moment.
+ * or none. `clusterId`: in this cluster instead. Null: none has room, or another order took it at this moment.
  */
 export async function takeRoomElsewhere(
   tx: TxContext,
   serviceId: number,
   only: number | null,
+  clusterId: number | null = null,
 ): Promise<OtherNode | null> {
-  const found = await tx.db.maybe(roomElsewhere, { serviceId, only });
+  const found = await tx.db.maybe(roomElsewhere, { serviceId, only, clusterId });
   if (found === null) return null;
   await moveRoom(tx, serviceId, found.id);
   return { nodeId: found.id, member: found.member, clusterId: found.cluster_id };

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { event } from '../events/index.ts';
-import { Id } from '../platform/http/index.ts';
+import { Id, Nullable } from '../platform/http/index.ts';
 
 interface ActionTold {
   action_id: number;
@@ -32,6 +32,8 @@ interface EvacuationBegan {
   /** Whether machines that cannot go while they run are shut down for it. */
   cold: boolean;
   machines: number;
+  /** Into which machines of a host of our own go; null: to other members of the node's own. */
+  cluster: string | null;
 }
 
 interface NodeRestored {
@@ -59,6 +61,23 @@ interface Moved {
   by: 'innkeeper' | 'others';
   /** Whether the new node has more by now than it may promise. */
   overrun: boolean;
+}
+
+interface MovePlanned {
+  user_id: number;
+  hostname: string;
+  /** Not before this moment; null: as soon as it is its turn. */
+  begins_at: string | null;
+}
+
+interface MoveEnded {
+  user_id: number;
+  hostname: string;
+  /** Whether it is on another host now. */
+  moved: boolean;
+  /** When it was taken down, and for how long; null: it ran on. */
+  off_at: string | null;
+  away_s: number | null;
 }
 
 interface RecoveryBegan {
@@ -110,7 +129,7 @@ export const nodeFailing = event<Reason>(
 );
 export const evacuationBegan = event<EvacuationBegan>(
   'node.evacuation.started',
-  'staff has all machines of a node go to others of its cluster',
+  'staff has machines of a node go to others of its cluster, or into one',
 );
 export const evacuationStopped = event<EvacuationStopped>(
   'node.evacuation.stopped',
@@ -126,6 +145,23 @@ export const nodeRestored = event<NodeRestored>(
 );
 export const nodeWell = event('node.well', 'all machines that a node had failed run again, or need not');
 export const vpsMoved = event<Moved>('vps.moved', 'a machine went over to another node of its cluster');
+export const movePlanned = event<MovePlanned>(
+  'vps.move.planned',
+  'a machine is going to be off for a while, since staff has it go to another host',
+  { permission: 'vps.read', data: { hostname: Type.String(), begins_at: Nullable(Type.String()) } },
+);
+export const moveEnded = event<MoveEnded>(
+  'vps.move.ended',
+  'a machine that was to be off for a while has gone to another host, or stays where it is',
+  {
+    permission: 'vps.read',
+    data: {
+      ...{ hostname: Type.String(), moved: Type.Boolean() },
+      off_at: Nullable(Type.String()),
+      away_s: Nullable(Type.Integer()),
+    },
+  },
+);
 export const recoveryBegan = event<RecoveryBegan>(
   'node.recovery.started',
   'staff has machines of a lost node made anew on others, from their backups',

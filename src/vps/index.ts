@@ -14,6 +14,7 @@ import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { reinstall } from './install/reinstall.ts';
 import { chartPeriodicJob, emptyChartsPeriodicJob } from './keepCharts.ts';
+import { moveIntoCluster } from './moves/intoCluster.ts';
 import { moveMachine } from './moves/move.ts';
 import { powerSagas } from './power.ts';
 import { recoverMachine } from './recovery/saga.ts';
@@ -60,6 +61,7 @@ export const vpsJobs: AnySaga[] = [
   rename,
   resize,
   moveMachine,
+  moveIntoCluster,
   recoverMachine,
   suspendMachine,
   terminateMachine,

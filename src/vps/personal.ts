@@ -20,7 +20,10 @@ export const vpsPersonal: PersonalRoom = {
     personalTable('machines', own),
     personalTable('vps_actions', { ...own, others: ['initiator_id'] }),
     personalTable('vps_recoveries', { ...own, without: ['machine'] }),
-    personalTable('vps_moves', { ...own, without: ['evacuation_id', 'is_begun'] }),
+    personalTable('vps_moves', {
+      ...own,
+      without: ['evacuation_id', 'is_begun', 'incarnation', 'may_run_there'],
+    }),
     personalTable('vps_snapshots', own),
     personalTable('vps_traffic', own),
     personalTable('vps_access', own),

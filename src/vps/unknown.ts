@@ -9,10 +9,12 @@ interface UnknownRow {
   addresses: string[];
 }
 
-// One that is being made anew elsewhere is known before it is written down there; what the lost node has of it is not, afterwards.
+// One that is being made anew elsewhere is known before it is written down there, and for as long as it goes over what its host has of it; what is
+// left somewhere is not, afterwards.
 const isStrange = `not exists (select 1 from machines m where m.service_id = t.service_id and (m.incarnation = t.incarnation
      or m.incarnation + 1 = t.incarnation and exists (
-       select 1 from vps_recoveries r where r.service_id = m.service_id and r.state = 'running')))`;
+       select 1 from vps_recoveries r where r.service_id = m.service_id and r.state = 'running')
+     or exists (select 1 from vps_moves v where v.service_id = m.service_id and v.state = 'moving' and v.incarnation is not null)))`;
 const strangers = statement<
   { machine: string },
   { machines: string[]; serviceIds: (number | null)[]; incarnations: (number | null)[] }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { tokenId, tokenSecret } from '../../src/drivers/hypervisor/proxmox/standIn/state.testbed.ts';
 import { makeImage, type ProxmoxBed, proxmoxBed } from '../../src/drivers/hypervisor/proxmox/testbed.ts';
 import { until } from '../product.ts';
@@ -10,6 +12,8 @@ export interface MovesWorld {
   world: World;
   /** An evacuation that takes the machine away while it runs, and one for which it is shut down: it has a snapshot, which its engine moves only so. */
   scenarios: { live: Scenario; cold: Scenario };
+  /** A machine of the product's own host that goes into the cluster, another each time. */
+  intoCluster: Scenario;
   stop(): Promise<void>;
 }
 
@@ -36,7 +40,7 @@ export async function openMovesWorld(network: number, env: Record<string, string
     bed.remove();
   };
   try {
-    return { world, scenarios: await furnish(world, bed), stop };
+    return { world, scenarios: await furnish(world, bed), intoCluster: departing(), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -142,6 +146,53 @@ function evacuating(bed: ProxmoxBed, machine: Order, how: 'live' | 'cold'): Scen
   );
 }
 
+function departing(): Scenario {
+  let before: number | null = null;
+  return scenario<{ machine: Order; host: number; cluster: number }, number>(
+    'a machine of the own host goes into the cluster',
+    async (world) => {
+      // Another each time, or the cluster would have no room left.
+      if (before !== null)
+        await ask(world.staff.post(`/staff/services/${before}/terminate`, { reason: 'another comes' }));
+      before = null;
+      const nodes = await nodesOf(world);
+      const host = nodes.find(({ cluster_id: cluster }) => cluster === null);
+      const cluster = nodes.find((each) => each.cluster_id !== null)?.cluster_id;
+      if (host === undefined || cluster == null) throw new Error('there is no host or no cluster');
+      for (const { id } of nodes)
+        await ask(world.staff.patch(`/staff/nodes/${id}`, { state: id === host.id ? 'active' : 'draining' }));
+      const machine = await order(world);
+      await pay(world, machine);
+      await until(
+        () => world.customer.get(`/dashboard/services/${machine.serviceId}`),
+        ({ body }) => body.data.service.status === 'active',
+        120_000,
+      );
+      await world.settle();
+      for (const { id } of nodes) await ask(world.staff.patch(`/staff/nodes/${id}`, { state: 'active' }));
+      return { machine, host: host.id, cluster };
+    },
+    async (world, { machine, host, cluster }) => {
+      const body = { cluster_id: cluster, service_ids: [machine.serviceId], cold: true };
+      await ask(world.staff.post(`/staff/nodes/${host}/evacuate`, body));
+      return host;
+    },
+    async (world, { machine }, host) => {
+      const { machines } = await until(
+        async () => (await world.staff.get(`/staff/nodes/${host}/evacuation`)).body.data.evacuation,
+        ({ state }) => state !== 'running',
+        180_000,
+      );
+      const [move] = machines;
+      if (move?.state !== 'moved' || move.reason !== null || !(move.away_s >= 0))
+        throw new Error(`the machine did not go as it should: ${JSON.stringify(machines)}`);
+      const left = readFileSync(join(world.dataDir, 'simulator.json'), 'utf8');
+      if (left.includes(`vps-${machine.serviceId}`)) throw new Error('its host still has something of it');
+      before = machine.serviceId;
+    },
+  );
+}
+
 /** Each machine is once in the cluster, where it and its room are written down, as on as it is wanted, and without secrets or leftovers. */
 async function auditCluster(databaseUrl: string, bed: ProxmoxBed): Promise<string[]> {
   const rows = await sql<{
@@ -153,7 +204,7 @@ async function auditCluster(databaseUrl: string, bed: ProxmoxBed): Promise<strin
     locked: boolean;
   }>(
     { databaseUrl },
-    `select 'vps-' || m.service_id as id, n.member as node, r.member as room, m.wanted, m.state,
+    `select 'vps-' || m.service_id || case when m.incarnation > 1 then '-' || m.incarnation else '' end as id, n.member as node, r.member as room, m.wanted, m.state,
        exists (select 1 from vps_actions a where a.service_id = m.service_id and a.status in ('queued', 'running')) as locked
      from machines m join nodes n on n.id = m.node_id join placements p on p.service_id = m.service_id join nodes r on r.id = p.node_id`,
   );

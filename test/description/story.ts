@@ -349,6 +349,7 @@ export const cannotBeSent: Record<string, string> = {
   plugSwitchPort: 'needs a switch: fleet/switches/switches.test.ts',
   importServers: 'needs a file: fleet/servers/import.test.ts',
   evacuateNode: 'needs a cluster: vps/moves/evacuate.test.ts',
+  getEvacuationPlan: 'needs a cluster: vps/moves/intoCluster.test.ts',
   getEvacuation: 'needs a cluster: vps/moves/evacuate.test.ts',
   stopEvacuation: 'needs a cluster: vps/moves/evacuate.test.ts',
   restoreNode: 'needs a cluster: vps/moves/evacuate.test.ts',

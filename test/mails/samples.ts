@@ -92,6 +92,24 @@ export const samples: Record<string, object[]> = {
     { ...member, left: true },
     { ...member, left: false },
   ],
+  'vps.move.planned': [
+    { user_id: 7, hostname: '~web1.example.com', begins_at: '2026-02-03T03:00:00.000Z' },
+    { user_id: 7, hostname: '~web1.example.com', begins_at: null },
+  ],
+  'vps.move.ended': [
+    {
+      ...{ user_id: 7, hostname: '~web1.example.com', moved: true },
+      ...{ off_at: '2026-02-03T03:00:04.112Z', away_s: 94 },
+    },
+    {
+      user_id: 7,
+      hostname: '~web1.example.com',
+      moved: false,
+      off_at: '2026-02-03T03:00:04.112Z',
+      away_s: null,
+    },
+    { user_id: 7, hostname: '~web1.example.com', moved: false, off_at: null, away_s: null },
+  ],
   'vps.recovered': [
     {
       user_id: 7,

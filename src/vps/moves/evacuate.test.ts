@@ -162,7 +162,7 @@ it('refuses what cannot be evacuated in words, and changes nothing', async () =>
   const refused = await bed.product.staff.post(`/staff/nodes/${own?.id}/evacuate`, {});
   expect([refused.status, refused.body.message]).toEqual([
     409,
-    'node-1 is a host of our own, whose machines stay on it; members of clusters are evacuated',
+    'node-1 is a host of our own, whose machines go into a cluster alone: say with cluster_id into which. What has gone there does not come back',
   ]);
   expect((await bed.product.staff.post('/staff/nodes/4242/evacuate', {})).status).toBe(404);
   expect((await bed.product.staff.get(`/staff/nodes/${own?.id}/evacuation`)).body.data.evacuation).toBe(null);

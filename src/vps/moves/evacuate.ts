@@ -1,5 +1,6 @@
+import type { Static } from 'typebox';
 import { record } from '../../events/index.ts';
-import { listPlacedAt, setNodeState, takeRoomElsewhere } from '../../fleet/index.ts';
+import { type Destination, listPlacedAt, setNodeState, takeRoomElsewhere } from '../../fleet/index.ts';
 import {
   type Context,
   fail,
@@ -9,9 +10,18 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import { evacuationBegan, evacuationStopped, nodeRestored } from '../events.ts';
+import { evacuationBegan, evacuationStopped, moveEnded, movePlanned, nodeRestored } from '../events.ts';
 import { findMachine } from '../machine.ts';
 import { lockVps } from '../queries.ts';
+import {
+  type Departing,
+  departingFrom,
+  ofSnapshots,
+  ownHost,
+  reasonAgainst,
+  requireDestination,
+  whyNot,
+} from './departing.ts';
 import { goOn } from './next.ts';
 import {
   type EvacuationRow,
@@ -25,6 +35,7 @@ import {
   movesOf,
   stayAll,
 } from './rows.ts';
+import type { Evacuate } from './schema.ts';
 
 interface NodeRow {
   id: number;
@@ -44,10 +55,14 @@ const nodeKnown = statement<{ id: number }, { id: number }>(
 
 /**
  * Has all machines of a cluster's node go to other members with room, a few at a time, and the node take no new ones. They go live where the
- * engine can; `cold`: else with their power off for as long as it takes. `not_found`; `conflict` for a host of our own, one that does not
- * answer, and while machines of the node move already.
+ * engine can; `cold`: else with their power off for as long as it takes. With `cluster_id` those of a host of our own go into that cluster.
+ * `not_found`; `conflict` for a host of our own without, one that does not answer, and while machines of the node move already.
  */
-export async function evacuateNode(ctx: Context, id: number, { cold = false }: { cold?: boolean }) {
+export async function evacuateNode(ctx: Context, id: number, body: Static<typeof Evacuate>) {
+  const { cold = false, cluster_id: clusterId, begins_at: beginsAt } = body;
+  if (clusterId !== undefined) return departFrom(ctx, id, { ...body, cluster_id: clusterId });
+  for (const field of ['service_ids', 'drop_snapshots'] as const)
+    if (body[field] !== undefined) throw invalid(field, 'goes with cluster_id alone');
   return transaction(ctx, 'vps.evacuateNode', async (tx) => {
     const node = await requireMember(tx, id);
     if (!node.answers)
@@ -61,11 +76,87 @@ export async function evacuateNode(ctx: Context, id: number, { cold = false }: {
     const machines = await tx.db.many(machinesOnNode, { nodeId: id, placed });
     await record(tx, evacuationBegan, {
       ...{ subject: { type: 'node', id }, organizationId: null },
-      data: { name: node.name, cold, machines: machines.length },
+      data: { name: node.name, cold, machines: machines.length, cluster: null },
     });
-    await begin(tx, id, 'evacuate', cold, machines);
+    const began = { kind: 'evacuate', cold, clusterId: null, dropsSnapshots: false } as const;
+    await begin(tx, id, { ...began, beginsAt: momentOf(tx, beginsAt) }, machines);
     return readEvacuation(tx, id);
   });
+}
+
+/**
+ * Has machines of a host of our own go into a cluster, a few at a time, each with its power off for as long as it takes. Without `service_ids`
+ * all of them, and the host takes no new ones. `invalid_request` where there is no such cluster; `conflict` for a member of a cluster, a host
+ * or a cluster that does not answer, one in another location, while machines of the host move already, and for machines that cannot go, in words.
+ */
+async function departFrom(ctx: Context, id: number, body: Static<typeof Evacuate> & { cluster_id: number }) {
+  const { cold = false, cluster_id: clusterId, service_ids: only, drop_snapshots: drops = false } = body;
+  return transaction(ctx, 'vps.departFrom', async (tx) => {
+    const node = await requireRow(tx, lockNode, { id });
+    const to = await requireDestination(tx, clusterId);
+    const reason = whyNot(await requireRow(tx, ownHost, { id }), to);
+    if (reason !== null) throw fail('conflict', { message: reason });
+    await requireNoneMoving(tx, node);
+    if (only === undefined) await setNodeState(tx, id, 'draining');
+    const machines = chosen(node, to, await tx.db.many(departingFrom, { nodeId: id }), { only, drops });
+    await record(tx, evacuationBegan, {
+      ...{ subject: { type: 'node', id }, organizationId: null },
+      data: { name: node.name, cold, machines: machines.length, cluster: to.name },
+    });
+    const beginsAt = momentOf(tx, body.begins_at);
+    const told = machines.filter(
+      (each) => cold && each.state === 'running' && goes(each, to, drops) === null,
+    );
+    for (const machine of told) await tell(tx, machine, beginsAt);
+    const began = { kind: 'evacuate', cold, clusterId, dropsSnapshots: drops, beginsAt } as const;
+    await begin(tx, id, began, machines, new Set(told.map((each) => each.service_id)));
+    return readEvacuation(tx, id);
+  });
+}
+
+function goes(machine: Departing, to: Destination, drops: boolean): string | null {
+  const { snapshots } = machine;
+  return reasonAgainst(machine, to) ?? (snapshots > 0 && !drops ? ofSnapshots(snapshots) : null);
+}
+
+function chosen(
+  node: NodeRow,
+  to: Destination,
+  machines: readonly Departing[],
+  { only, drops }: { only: number[] | undefined; drops: boolean },
+): readonly Departing[] {
+  if (only === undefined) return machines;
+  const problems = only.flatMap((id) => {
+    const found = machines.find((each) => each.service_id === id);
+    const reason = found === undefined ? `It is not on ${node.name}` : goes(found, to, drops);
+    return reason === null ? [] : [`${id}: ${reason}`];
+  });
+  if (problems.length > 0) throw fail('conflict', { message: problems.join('; ') });
+  return machines.filter((each) => only.includes(each.service_id));
+}
+
+/** Before it is off: its customer can make ready for that. */
+async function tell(tx: TxContext, machine: Departing, beginsAt: Date | null): Promise<void> {
+  const { service_id: id, organization_id: organizationId, user_id, hostname } = machine;
+  await record(tx, movePlanned, {
+    ...{ subject: { type: 'service', id }, organizationId },
+    data: { user_id, hostname, begins_at: beginsAt?.toISOString() ?? null },
+  });
+}
+
+const latestDays = 90;
+
+/** Null: at once. */
+function momentOf(ctx: Context, at: string | Date | undefined): Date | null {
+  if (at === undefined) return null;
+  const moment = new Date(at);
+  const inMs = moment.getTime() - ctx.clock.now().getTime();
+  if (inMs > latestDays * 86_400_000) throw invalid('begins_at', `must be within ${latestDays} days`);
+  return inMs > 0 ? moment : null;
+}
+
+function invalid(field: string, message: string) {
+  return fail('invalid_request', { details: [{ field, message }] });
 }
 
 /** What is ordered and not made yet goes at once; where no other node has room, it keeps what it holds. */
@@ -91,7 +182,8 @@ export async function restoreNode(
       ...{ subject: { type: 'node', id }, organizationId: null },
       data: { name: node.name, machines: machines.length },
     });
-    if (bringsBack) await begin(tx, id, 'restore', cold, machines);
+    const began = { kind: 'restore', cold, clusterId: null, dropsSnapshots: false, beginsAt: null } as const;
+    if (bringsBack) await begin(tx, id, began, machines);
     return readEvacuation(tx, id);
   });
 }
@@ -105,11 +197,15 @@ export async function stopEvacuation(ctx: Context, id: number) {
       throw fail('conflict', { message: `No machines of ${node.name} are moving` });
     const now = tx.clock.now();
     await tx.db.run(endEvacuation, { id: evacuation.id, state: 'stopped', now });
-    await tx.db.run(stayAll, {
-      evacuationId: evacuation.id,
-      reason: 'Staff stopped it before its turn',
-      now,
-    });
+    const reason = 'Staff stopped it before its turn';
+    const stay = await tx.db.many(stayAll, { evacuationId: evacuation.id, reason, now });
+    for (const { service_id, organization_id: organizationId, user_id, hostname, was_told } of stay) {
+      if (!was_told) continue;
+      await record(tx, moveEnded, {
+        ...{ subject: { type: 'service', id: service_id }, organizationId },
+        data: { user_id, hostname, moved: false, off_at: null, away_s: null },
+      });
+    }
     await record(tx, evacuationStopped, {
       ...{ subject: { type: 'node', id }, organizationId: null },
       data: { name: node.name },
@@ -136,37 +232,48 @@ async function requireMember(tx: TxContext, id: number): Promise<NodeRow> {
   const node = await requireRow(tx, lockNode, { id });
   if (node.cluster_id === null)
     throw fail('conflict', {
-      message: `${node.name} is a host of our own, whose machines stay on it; members of clusters are evacuated`,
+      message: `${node.name} is a host of our own, whose machines go into a cluster alone: say with cluster_id into which. What has gone there does not come back`,
     });
-  if ((await tx.db.maybe(latestEvacuation, { nodeId: id }))?.state === 'running')
-    throw fail('conflict', { message: `Machines of ${node.name} are moving already; stop that first` });
+  await requireNoneMoving(tx, node);
   return node;
+}
+
+async function requireNoneMoving(tx: TxContext, { id: nodeId, name }: NodeRow): Promise<void> {
+  if ((await tx.db.maybe(latestEvacuation, { nodeId }))?.state === 'running')
+    throw fail('conflict', { message: `Machines of ${name} are moving already; stop that first` });
 }
 
 async function begin(
   tx: TxContext,
   nodeId: number,
-  kind: EvacuationRow['kind'],
-  cold: boolean,
+  how: {
+    kind: EvacuationRow['kind'];
+    cold: boolean;
+    clusterId: number | null;
+    dropsSnapshots: boolean;
+    beginsAt: Date | null;
+  },
   machines: readonly { service_id: number; organization_id: number }[],
+  told: ReadonlySet<number> = new Set(),
 ): Promise<void> {
-  const { id } = await tx.db.one(insertEvacuation, { nodeId, kind, cold, now: tx.clock.now() });
+  const { id } = await tx.db.one(insertEvacuation, { nodeId, ...how, now: tx.clock.now() });
   await tx.db.run(insertMoves, {
     evacuationId: id,
     ids: machines.map(() => newId()),
     serviceIds: machines.map((machine) => machine.service_id),
     organizationIds: machines.map((machine) => machine.organization_id),
+    told: machines.map((machine) => told.has(machine.service_id)),
   });
   await goOn(tx, id);
 }
 
 function view(
-  { node_id, kind, cold, state, started_at, ended_at }: EvacuationRow,
+  { node_id, kind, cold, cluster_id, begins_at, state, started_at, ended_at }: EvacuationRow,
   moves: readonly MoveRow[],
 ) {
   const count = (wanted: string) => moves.filter((move) => move.state === wanted).length;
   return {
-    ...{ node_id, kind, cold, state, started_at, ended_at },
+    ...{ node_id, kind, cold, cluster_id, begins_at, state, started_at, ended_at },
     ...{ waiting: count('waiting'), moving: count('moving'), moved: count('moved'), stay: count('stays') },
     machines: [...moves],
   };

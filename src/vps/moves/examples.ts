@@ -12,7 +12,7 @@ const moved = {
 };
 const waiting = { ...moved, state: 'waiting', node: 'ams1/n1', live: null, began_at: null, ended_at: null };
 const begun = {
-  ...{ node_id: 2, kind: 'evacuate', cold: false, state: 'running' },
+  ...{ node_id: 2, kind: 'evacuate', cold: false, cluster_id: null, begins_at: null, state: 'running' },
   ...{ started_at: '2026-01-31T22:02:14.957Z', ended_at: null },
   ...{ waiting: 1, moving: 0, moved: 0, stay: 0, machines: [waiting] },
 };
@@ -27,9 +27,25 @@ const staying = {
   ended_at: moved.ended_at,
 };
 
+const planned = {
+  ...{ service_id: ids.service, organization_id: ids.organization, hostname: 'web1.example.com', runs: true },
+  ...{ possible: true, reason: null, snapshots: 1, backups: 2 },
+  loses: ['Its snapshot', 'The screen in the browser'],
+};
+
 /** A request and its answer for each operation. */
 export const evacuationExamples = {
   evacuateNode: { params: { id: 2 }, body: { cold: false }, data: { evacuation: begun } },
+  getEvacuationPlan: {
+    params: { id: 1 },
+    query: { cluster_id: 3 },
+    data: {
+      plan: {
+        ...{ node_id: 1, name: 'node-1', cluster_id: 3, cluster: 'ams1' },
+        ...{ possible: true, reason: null, machines: [planned] },
+      },
+    },
+  },
   getEvacuation: { params: { id: 2 }, data: { evacuation: ended } },
   stopEvacuation: {
     params: { id: 2 },

@@ -1,34 +1,24 @@
 import { type Cluster, HypervisorError } from '../../drivers/hypervisor/index.ts';
 import { takeRoomElsewhere } from '../../fleet/index.ts';
-import {
-  causesOf,
-  type Failure,
-  fail,
-  type Run,
-  saga,
-  statement,
-  type TxContext,
-  type TxRun,
-  transaction,
-} from '../../platform/index.ts';
-import { startUnlessToStop } from '../actions/forcedStop.ts';
-import {
-  finishAction,
-  isOpenAction,
-  locked,
-  noteAction,
-  openSystemAction,
-  progressAction,
-} from '../actions/history.ts';
-import { holdsLock } from '../actions/lock.ts';
-import { withMachine } from '../actions/saga.ts';
+import { fail, type Run, saga, statement, type TxRun, transaction } from '../../platform/index.ts';
+import { locked, openSystemAction, progressAction } from '../actions/history.ts';
 import { writeNode } from '../follow.ts';
-import { machineIdOf, rememberButton } from '../machine.ts';
-import { startMachine, stopMachine } from '../power.ts';
+import { machineIdOf } from '../machine.ts';
+import { stopMachine } from '../power.ts';
 import { findVps, lockVps, type VpsRow } from '../queries.ts';
-import { settledStates } from '../states.ts';
-import { goOn, type MovePayload, moveJob } from './next.ts';
-import { beginMove, endMove, noteAway, noteBack, noteStayedOn, type OpenMove, openMove } from './rows.ts';
+import { type MovePayload, moveJob } from './next.ts';
+import { beginMove, noteBack, noteStayedOn, type OpenMove, openMove } from './rows.ts';
+import {
+  actionOf,
+  elsewhere,
+  end,
+  movable,
+  never,
+  noteTakenDown,
+  notWanted,
+  startAgain,
+  stated,
+} from './turn.ts';
 
 interface MoveState {
   cold: boolean;
@@ -45,20 +35,6 @@ interface MoveState {
 
 type MoveRun = Run<MovePayload, MoveState>;
 
-const movable: readonly string[] = [...settledStates, 'suspended'];
-const greetingMs = 60_000;
-
-// As long as it goes over with its power off, it is not taken for one that its owner shut down.
-const setRestarting = statement<never, { serviceId: number }>(
-  'vps.setMovedRestarting',
-  `update machines set state = 'restarting' where service_id = :serviceId and state = 'running'`,
-);
-// What was not started again is down now, and the next comparison finds that.
-const letGo = statement<never, { serviceId: number; actionId: number }>(
-  'vps.letGoAfterMove',
-  `update machines m set state = 'running' where m.service_id = :serviceId and m.state = 'restarting'
-     and exists (select 1 from vps_actions a where a.id = :actionId and ${holdsLock('a')})`,
-);
 const memberAt = statement<{ id: number }, { clusterId: number; member: string }>(
   'vps.memberAt',
   'select id from nodes where cluster_id = :clusterId and member = :member',
@@ -90,10 +66,6 @@ export const moveMachine = saga<MovePayload, MoveState>({
   },
   stuck: (tx, payload, failure) => end(tx, payload, { state: 'stays', failure }),
 });
-
-/** Code of a move of a machine that is on another node already. */
-const elsewhere = 'elsewhere';
-const notWanted = 'called_off';
 
 function open({ ctx, payload, moveTo }: MoveRun): Promise<{ cold: boolean; from: number; machine: string }> {
   const { serviceId, actionId } = payload;
@@ -156,12 +128,8 @@ async function goLive(run: MoveRun): Promise<Partial<MoveState>> {
 async function off(run: MoveRun): Promise<void> {
   if (!isOff(run)) return;
   const { cluster, member } = target(run);
-  const { serviceId, actionId } = run.payload;
-  await transaction(run.ctx, 'vps.takeMovedDown', async (tx) => {
-    await lockVps(tx, serviceId);
-    await tx.db.run(setRestarting, { serviceId });
-    await tx.db.run(noteAway, { id: actionId, now: tx.clock.now() });
-  });
+  const { actionId } = run.payload;
+  await transaction(run.ctx, 'vps.takeMovedDown', (tx) => noteTakenDown(tx, run.payload));
   const stopping = stopMachine(cluster.on(member), nameOf(run), false, run.signal);
   await stopping.catch(async (error: unknown) => {
     const isOn = error instanceof HypervisorError && error.code === 'shutdown_timeout';
@@ -188,20 +156,6 @@ async function on(run: MoveRun): Promise<void> {
   if (!isOff(run)) return;
   await startAgain(run);
   await run.ctx.db.run(noteBack, { id: run.payload.actionId, now: run.ctx.clock.now() });
-}
-
-async function startAgain(run: MoveRun): Promise<void> {
-  await withMachine(run, async (driver, spec, machine) => {
-    const start = () => startMachine(run.ctx, driver, spec, machine);
-    const why = await startUnlessToStop(run, driver, start);
-    if (why !== null) return;
-    const { signal } = run;
-    await driver.waitUntilReady(spec, { timeoutMs: greetingMs, signal });
-  }).catch((error: Error) => {
-    if (error instanceof HypervisorError && error.waits) throw error;
-    const { serviceId: service } = run.payload;
-    run.ctx.log.warn({ service, err: causesOf(error) }, 'a machine that was moved is not ready yet');
-  });
 }
 
 /** After a move that failed: the room and what is written down are where the machine is. */
@@ -243,46 +197,4 @@ function nameOf({ payload, state }: MoveRun): string {
 /** Whether it goes with its power off although it ran. */
 function isOff({ state }: MoveRun): boolean {
   return state.wasRunning === true && state.wentLive === false;
-}
-
-type Outcome = { state: 'moved'; live?: boolean | null } | { state: 'stays'; failure: Failure };
-
-async function end(tx: TxContext, payload: MovePayload, outcome: Outcome): Promise<void> {
-  const { serviceId, actionId: id } = payload;
-  await lockVps(tx, serviceId);
-  await tx.db.run(letGo, { serviceId, actionId: id });
-  const failure = outcome.state === 'stays' ? outcome.failure : null;
-  const live = outcome.state === 'moved' ? (outcome.live ?? null) : null;
-  const reason = failure?.message ?? null;
-  const ended = await tx.db.maybe(endMove, { id, state: outcome.state, reason, live, now: tx.clock.now() });
-  if (failure?.code === 'shutdown_timeout') await rememberButton(tx, serviceId, 'restart');
-  if (await isOpenAction(tx, id)) {
-    await noteAction(tx, id, noteOf(failure, live, ended?.away_s ?? null));
-    const vps = await findVps(tx, serviceId);
-    const action = actionOf(payload, vps?.organization_id ?? payload.organizationId);
-    await finishAction(tx, action, failure && { code: 'conflict', message: stays });
-  }
-  if (ended !== null) await goOn(tx, ended.evacuation_id);
-}
-
-const stays = 'The machine could not go to another host and stays where it is';
-
-function noteOf(failure: Failure | null, live: boolean | null, awayS: number | null): string | null {
-  if (failure !== null) return awayS === null ? null : `It was off for ${awayS} seconds meanwhile`;
-  if (awayS !== null) return `It was off for ${awayS} seconds while it went to another host`;
-  return live === true ? 'It ran on while it went to another host' : null;
-}
-
-/** Whoever has the machine now: it may have gone to another organization before its turn. */
-function actionOf({ actionId, serviceId }: MovePayload, organizationId: number) {
-  return { id: actionId, organizationId, serviceId, command: 'move' };
-}
-
-function never(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code, permanent: true, unwanted: true });
-}
-
-function stated<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('a step before this one says it');
-  return value;
 }

@@ -12,6 +12,8 @@ export interface MovePayload {
 }
 
 export const moveJob: NamedJob<MovePayload> = { name: 'vps.move' };
+/** Of a machine of a host of our own. */
+export const intoClusterJob: NamedJob<MovePayload> = { name: 'vps.moveIntoCluster' };
 
 /** Disks are copied over one wire, and what moves live is a little slower meanwhile. */
 const atOnce = 2;
@@ -22,8 +24,10 @@ export async function goOn(tx: TxContext, evacuationId: number): Promise<void> {
   if (evacuation === null || evacuation.state !== 'running') return;
   for (const move of await tx.db.many(beginSome, { evacuationId, most: atOnce })) {
     const { id: actionId, service_id: serviceId, organization_id: organizationId, node_id: nodeId } = move;
-    const options = { organizationId, nodeId: nodeId ?? evacuation.node_id };
-    await enqueue(tx, moveJob, { serviceId, organizationId, actionId }, options);
+    const runAt = evacuation.begins_at ?? undefined;
+    const options = { organizationId, nodeId: nodeId ?? evacuation.node_id, ...(runAt && { runAt }) };
+    const job = evacuation.cluster_id === null ? moveJob : intoClusterJob;
+    await enqueue(tx, job, { serviceId, organizationId, actionId }, options);
   }
   if ((await tx.db.one(openMoves, { evacuationId })).count > 0) return;
   await tx.db.run(endEvacuation, { id: evacuationId, state: 'done', now: tx.clock.now() });

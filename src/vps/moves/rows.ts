@@ -12,12 +12,18 @@ export interface EvacuationRow {
   /** `evacuate`: machines leave the node; `restore`: those that an evacuation took away come back to it. */
   kind: 'evacuate' | 'restore';
   cold: boolean;
+  /** Of a host of our own: the cluster that its machines go into. */
+  cluster_id: number | null;
+  drops_snapshots: boolean;
+  /** No machine goes before. */
+  begins_at: Date | null;
   state: (typeof evacuationStates)[number];
   started_at: Date;
   ended_at: Date | null;
 }
 
-const evacuationColumns = 'id, node_id, kind, cold, state, started_at, ended_at';
+const evacuationColumns =
+  'id, node_id, kind, cold, cluster_id, drops_snapshots, begins_at, state, started_at, ended_at';
 
 export const latestEvacuation = statement<EvacuationRow, { nodeId: number }>(
   'vps.latestEvacuation',
@@ -29,10 +35,19 @@ export const lockEvacuation = statement<EvacuationRow, { id: number }>(
 );
 export const insertEvacuation = statement<
   { id: number },
-  { nodeId: number; kind: EvacuationRow['kind']; cold: boolean; now: Date }
+  {
+    nodeId: number;
+    kind: EvacuationRow['kind'];
+    cold: boolean;
+    clusterId: number | null;
+    dropsSnapshots: boolean;
+    beginsAt: Date | null;
+    now: Date;
+  }
 >(
   'vps.insertEvacuation',
-  `insert into vps_evacuations (node_id, kind, cold, started_at) values (:nodeId, :kind, :cold, :now) returning id`,
+  `insert into vps_evacuations (node_id, kind, cold, cluster_id, drops_snapshots, begins_at, started_at)
+   values (:nodeId, :kind, :cold, :clusterId, :dropsSnapshots, :beginsAt, :now) returning id`,
 );
 export const endEvacuation = statement<never, { id: number; state: 'stopped' | 'done'; now: Date }>(
   'vps.endEvacuation',
@@ -64,12 +79,12 @@ export const machinesTakenAway = statement<
 );
 export const insertMoves = statement<
   never,
-  { evacuationId: number; ids: number[]; serviceIds: number[]; organizationIds: number[] }
+  { evacuationId: number; ids: number[]; serviceIds: number[]; organizationIds: number[]; told: boolean[] }
 >(
   'vps.insertMoves',
-  `insert into vps_moves (id, evacuation_id, service_id, organization_id)
-   select t.id, :evacuationId, t.service_id, t.organization_id
-   from unnest(:ids::bigint[], :serviceIds::bigint[], :organizationIds::bigint[]) as t (id, service_id, organization_id)`,
+  `insert into vps_moves (id, evacuation_id, service_id, organization_id, was_told)
+   select t.id, :evacuationId, t.service_id, t.organization_id, t.told
+   from unnest(:ids::bigint[], :serviceIds::bigint[], :organizationIds::bigint[], :told::boolean[]) as t (id, service_id, organization_id, told)`,
 );
 // A machine that is gone by its turn has no node to ask.
 export const beginSome = statement<
@@ -89,9 +104,15 @@ export const openMoves = statement<{ count: number }, { evacuationId: number }>(
   'vps.openMoves',
   `select count(*)::int as count from vps_moves where evacuation_id = :evacuationId and state in ('waiting', 'moving')`,
 );
-export const stayAll = statement<never, { evacuationId: number; reason: string; now: Date }>(
+export const stayAll = statement<
+  { service_id: number; was_told: boolean; organization_id: number; user_id: number; hostname: string },
+  { evacuationId: number; reason: string; now: Date }
+>(
   'vps.stayAll',
-  `update vps_moves set state = 'stays', reason = :reason, ended_at = :now where evacuation_id = :evacuationId and state = 'waiting'`,
+  `with stay as (update vps_moves set state = 'stays', reason = :reason, ended_at = :now
+     where evacuation_id = :evacuationId and state = 'waiting' returning service_id, was_told)
+   select t.service_id, t.was_told, m.organization_id, s.user_id, m.hostname from stay t
+   join machines m on m.service_id = t.service_id join services s on s.id = t.service_id order by t.service_id`,
 );
 
 export interface OpenMove {
@@ -99,10 +120,13 @@ export interface OpenMove {
   node: string;
   kind: EvacuationRow['kind'];
   cold: boolean;
+  cluster_id: number | null;
+  drops_snapshots: boolean;
+  began_at: Date | null;
 }
 export const openMove = statement<OpenMove, { id: number }>(
   'vps.openMove',
-  `select e.node_id, n.name as node, e.kind, e.cold from vps_moves t join vps_evacuations e on e.id = t.evacuation_id
+  `select e.node_id, n.name as node, e.kind, e.cold, e.cluster_id, e.drops_snapshots, t.began_at from vps_moves t join vps_evacuations e on e.id = t.evacuation_id
    join nodes n on n.id = e.node_id where t.id = :id and t.state in ('waiting', 'moving') for update of t`,
 );
 export const beginMove = statement<never, { id: number; now: Date }>(
@@ -122,15 +146,30 @@ export const noteBack = statement<never, { id: number; now: Date }>(
   'update vps_moves set back_at = coalesce(back_at, :now) where id = :id and away_since is not null',
 );
 export const endMove = statement<
-  { evacuation_id: number; away_s: number | null },
+  { evacuation_id: number; away_s: number | null; off_at: Date | null; was_told: boolean },
   { id: number; state: 'moved' | 'stays'; reason: string | null; live: boolean | null; now: Date }
 >(
   'vps.endMove',
   `update vps_moves set state = :state, reason = :reason, live = :live, ended_at = :now
    where id = :id and state in ('waiting', 'moving')
-   returning evacuation_id, extract(epoch from back_at - away_since)::int as away_s`,
+   returning evacuation_id, extract(epoch from back_at - away_since)::int as away_s, away_since as off_at, was_told`,
 );
 
+// Each attempt has names of its own: what one before has left in a cluster that was silent is never taken for what is made now.
+export const noteIncarnation = statement<{ incarnation: number }, { id: number; serviceId: number }>(
+  'vps.noteIncarnation',
+  `update vps_moves t set incarnation = greatest(m.incarnation,
+     coalesce((select max(b.incarnation) + 1 from vps_moves b where b.service_id = :serviceId), 1)) + 1
+   from machines m where t.id = :id and m.service_id = :serviceId returning t.incarnation`,
+);
+export const noteMayRun = statement<never, { id: number }>(
+  'vps.noteMayRun',
+  'update vps_moves set may_run_there = true where id = :id',
+);
+export const mayRunThere = statement<{ incarnation: number | null; may: boolean }, { id: number }>(
+  'vps.mayRunThere',
+  'select incarnation, may_run_there as may from vps_moves where id = :id',
+);
 export interface MoveRow {
   service_id: number;
   organization_id: number;

@@ -10,7 +10,38 @@ const Cold = Type.Optional(
   }),
 );
 
-export const Evacuate = named('NodeEvacuation', Strict({ cold: Cold }));
+export const Evacuate = named(
+  'NodeEvacuation',
+  Strict({
+    cold: Cold,
+    cluster_id: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Of a host of our own: the cluster that its machines go into, each made anew there of its disk as it is once it was shut down',
+      }),
+    ),
+    service_ids: Type.Optional(
+      Type.Array(Id, {
+        minItems: 1,
+        maxItems: 1_000,
+        uniqueItems: true,
+        description: 'With `cluster_id`: these machines alone, and the host goes on taking new ones',
+      }),
+    ),
+    drop_snapshots: Type.Optional(
+      Type.Boolean({
+        description:
+          'With `cluster_id`: machines that have snapshots go without them, which stay behind with the disk; else they stay',
+      }),
+    ),
+    begins_at: Type.Optional({
+      ...Timestamp,
+      description: 'No machine goes before this moment, at most 90 days ahead; default: at once',
+    }),
+  }),
+);
+export const PlanQuery = Strict({ cluster_id: Type.Integer({ minimum: 1 }) });
 export const Restore = named(
   'NodeRestoration',
   Strict({
@@ -62,6 +93,12 @@ export const EvacuationData = named(
             description: 'evacuate: machines leave the node; restore: they come back to it',
           }),
           cold: Type.Boolean(),
+          cluster_id: Nullable(
+            Type.Integer({
+              description: 'The cluster that machines of a host of our own go into',
+            }),
+          ),
+          begins_at: Nullable({ ...Timestamp, description: 'No machine goes before this moment' }),
           state: named(
             'EvacuationState',
             Choice(evacuationStates, { description: 'done: no machine waits or moves any more' }),
@@ -76,6 +113,43 @@ export const EvacuationData = named(
         }),
         'How far the machines of a node have gone to others of its cluster, or come back',
       ),
+    ),
+  }),
+);
+
+const Planned = named(
+  'PlannedMachine',
+  Type.Object({
+    service_id: Id,
+    organization_id: Id,
+    hostname: Type.String(),
+    runs: Type.Boolean({ description: 'It is shut down for it, and started again there' }),
+    possible: Type.Boolean(),
+    reason: Nullable(Type.String({ description: 'Why it would stay' })),
+    snapshots: Type.Integer({ minimum: 0, description: 'They stay behind: see `drop_snapshots`' }),
+    backups: Type.Integer({ minimum: 0, description: 'They go along, where the cluster keeps backups' }),
+    loses: Type.Array(Type.String(), {
+      description: 'What it has where it is, and will not have in the cluster, in words',
+    }),
+  }),
+  'A machine of a host of our own, and what a cluster would mean to it',
+);
+
+export const PlanData = named(
+  'EvacuationPlanAnswer',
+  Type.Object({
+    plan: named(
+      'EvacuationPlan',
+      Type.Object({
+        node_id: Id,
+        name: Type.String(),
+        cluster_id: Id,
+        cluster: Type.String(),
+        possible: Type.Boolean({ description: 'Whether machines of this host may go into this cluster' }),
+        reason: Nullable(Type.String({ description: 'Why not' })),
+        machines: Type.Array(Planned),
+      }),
+      'What would become of each machine of a host of our own that goes into a cluster',
     ),
   }),
 );

@@ -1,4 +1,5 @@
 import { IdParams, routes } from '../../platform/http/index.ts';
+import { readPlan } from './departing.ts';
 import { evacuateNode, lockEvacuatedNode, readEvacuation, restoreNode, stopEvacuation } from './evacuate.ts';
 import { evacuationExamples } from './examples.ts';
 import * as S from './schema.ts';
@@ -22,11 +23,27 @@ export const evacuationRoutes = routes('/staff/nodes', group, (route) => {
       summary: 'Evacuate node',
       description:
         'Has all machines of a member of a cluster go to other members with room, and the node take no new ones. They go while they run ' +
-        'where the engine can. `GET …/evacuation` tells how far each is.',
+        'where the engine can. Machines of a host of our own go into the cluster that `cluster_id` names: each is shut down, made anew there of its ' +
+        'disk with the same addresses, started, and taken away from the host once it was seen running; what fails starts again where it was. ' +
+        '`GET …/evacuation` tells how far each is, `GET …/evacuation/plan` what would become of each.',
       body: S.Evacuate,
       errors: ['not_found', 'conflict'],
     },
     (ctx, req) => evacuateNode(ctx, req.params.id, req.body),
+  );
+  route.get(
+    '/:id/evacuation/plan',
+    {
+      ...one,
+      operation: 'getEvacuationPlan',
+      summary: 'Plan an evacuation into a cluster',
+      description:
+        'What would become of each machine of a host of our own, were it to go into a cluster: whether it can, what it would lose. Nothing is changed.',
+      query: S.PlanQuery,
+      data: S.PlanData,
+      errors: ['not_found', 'invalid_request'],
+    },
+    (ctx, req) => readPlan(ctx, req.params.id, req.query.cluster_id),
   );
   route.get(
     '/:id/evacuation',

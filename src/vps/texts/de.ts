@@ -9,4 +9,19 @@ export const de: Translation<typeof en> = {
     same: 'Die Adressen sind dieselben. Schlüssel und Passwort sind die von damals.',
     look: '{{name}} ansehen',
   },
+  movePlanned: {
+    subject: '{{name}} zieht auf einen anderen Host um und ist solange aus',
+    soon: 'Wir ziehen {{name}} auf einen anderen Host um. Dafür wird {{name}} in den nächsten Stunden heruntergefahren und startet dort von selbst wieder.',
+    from: 'Wir ziehen {{name}} auf einen anderen Host um. Dafür wird {{name}} nach dem Zeitpunkt {{at}} heruntergefahren und startet dort von selbst wieder.',
+    how: 'Festplatte, Adressen, Schlüssel, Passwort und Backups ziehen mit um. Wie lange das dauert, hängt davon ab, wie viel auf der Festplatte liegt; wir sagen Ihnen, wenn der Umzug vorbei ist.',
+  },
+  moveEnded: {
+    moved: '{{name}} läuft auf einem anderen Host',
+    stays: '{{name}} wurde nicht umgezogen',
+    same: '{{name}} ist umgezogen, mit Festplatte, Adressen und Zugang wie zuvor.',
+    nothing: '{{name}} konnte nicht umziehen und ist, wo es war. Daran hat sich nichts geändert.',
+    ranOn: 'Dafür wurde nichts heruntergefahren.',
+    off: 'Heruntergefahren wurde am {{at}}.',
+    away: 'Heruntergefahren wurde am {{at}}, und {{seconds}} Sekunden später kam wieder eine Antwort.',
+  },
 };

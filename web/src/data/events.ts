@@ -58,6 +58,8 @@ const followUps: Readonly<Record<EventName, readonly string[]>> = {
   'vps.action.failed': ['vps', 'services'],
   'vps.action.started': ['vps'],
   'vps.action.succeeded': ['vps', 'services'],
+  'vps.move.planned': ['vps'],
+  'vps.move.ended': ['vps', 'services'],
   'vps.recovered': ['vps', 'services'],
 };
 

@@ -6,12 +6,13 @@ import { evacuation, node as oneNode } from '../../data/queries/staff/index.ts';
 import { lasting } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Facts, Group, List, Page, Section, Text, Thing, Tick, useColumns } from '../../ui/index.ts';
+import { IntoCluster } from './IntoCluster.tsx';
 import { NodeActs } from './Nodes.tsx';
 import { Recovery } from './Recovery.tsx';
 
 const whileItMovesMs = 2_000;
 
-/** One node, and how far its machines have gone to others of its cluster. */
+/** One node, and how far its machines have gone to others of its cluster, or into one. */
 export function Node() {
   const { t } = useText();
   const { id = '' } = useParams({ strict: false });
@@ -23,7 +24,7 @@ export function Node() {
             <Facts of={node} names={['location', 'machines', 'trouble', 'created_at']} />
             <NodeActs of={node} />
           </Section>
-          {node.cluster_id !== null && <Evacuation of={node} />}
+          {(node.cluster_id !== null || node.runs_machines) && <Evacuation of={node} />}
           {node.cluster_id !== null && <Recovery of={node} />}
         </Page>
       )}
@@ -73,6 +74,7 @@ function Evacuation({ of: node }: { of: Schema<'Node'> }) {
         </>
       )}
       <Acts of={node} isRunning={found?.state === 'running'} isKnown={found !== null} />
+      {node.cluster_id === null && <IntoCluster of={node} isMoving={found?.state === 'running'} />}
     </Section>
   );
 }
@@ -98,6 +100,8 @@ function Acts({
         onAct={() => client.delete('/staff/nodes/{id}/evacuation', { path })}
       />
     );
+  // Machines of a host of our own go into a cluster, which is chosen first.
+  if (node.cluster_id === null) return null;
   return (
     <Group gap="xs">
       <Act

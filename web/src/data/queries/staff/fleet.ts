@@ -1,10 +1,13 @@
 import { staffList, staffThing } from './read.ts';
 
 export const clusters = staffList('/staff/clusters', 'clusters');
+/** The first hundred, to choose one of. */
+export const clusterChoices = staffThing('/staff/clusters');
 export const cluster = staffThing('/staff/clusters/{id}');
 export const nodes = staffList('/staff/nodes', 'nodes');
 export const node = staffThing('/staff/nodes/{id}');
 export const evacuation = staffThing('/staff/nodes/{id}/evacuation');
+export const evacuationPlan = staffThing('/staff/nodes/{id}/evacuation/plan');
 export const recovery = staffThing('/staff/nodes/{id}/recovery');
 export const addressPools = staffList('/staff/address-pools', 'address_pools');
 export const addressPool = staffThing('/staff/address-pools/{id}');

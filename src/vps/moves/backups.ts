@@ -1,0 +1,49 @@
+import { statement, transaction } from '../../platform/index.ts';
+import { findMachine, machineIdOf, specOf } from '../machine.ts';
+import { lockVps } from '../queries.ts';
+import { holdCopies, noteKeptOn } from '../snapshots/rows.ts';
+import type { IntoClusterRun, Parts } from './carrying.ts';
+import { stated } from './turn.ts';
+
+const backupsToCarry = statement<{ name: string }, { serviceId: number }>(
+  'vps.backupsToCarry',
+  `select name from vps_snapshots where service_id = :serviceId and kind = 'backup' and state = 'ready' order by created_at, name`,
+);
+const forgetBackups = statement<never, { serviceId: number }>(
+  'vps.forgetBackups',
+  `delete from vps_snapshots where service_id = :serviceId and kind = 'backup'`,
+);
+
+/**
+ * Has the backups that lie on the machine's own host kept by the cluster, oldest first: of each a machine is made that nobody starts, which is
+ * kept as the backup and goes again. Where the engine keeps none, the machine has none any more.
+ */
+export async function carryBackups(run: IntoClusterRun, parts: Parts): Promise<void> {
+  const { driver, cluster, member } = parts;
+  const { serviceId } = run.payload;
+  if (!cluster.capabilities.includes('backups')) {
+    await transaction(run.ctx, 'vps.forgetBackups', async (tx) => {
+      await lockVps(tx, serviceId);
+      await tx.db.run(forgetBackups, { serviceId });
+      await holdCopies(tx, serviceId);
+    });
+    return;
+  }
+  const [there, old, anew] = [cluster.on(member), stated(run.state.old), stated(run.state.anew)];
+  const machine = await findMachine(run.ctx, serviceId);
+  if (machine === null) return;
+  const passing = machineIdOf(serviceId, stated(run.state.incarnation) + 1);
+  for (const { name } of await run.ctx.db.many(backupsToCarry, { serviceId })) {
+    const known = (await there.listBackups(anew)).find((each) => each.name === name);
+    if (known === undefined) {
+      await there.destroy(passing); // what an attempt before has left
+      const spec = { ...(await specOf(run.ctx, machine)), id: passing };
+      await cluster.importMachine(spec, member, await driver.openBackup(old, name));
+      await there.createBackup(passing, name);
+      await cluster.handOver(passing, anew);
+    }
+    const { node } = known ?? (await there.listBackups(anew)).find((each) => each.name === name) ?? {};
+    if (node !== undefined) await run.ctx.db.run(noteKeptOn, { serviceId, name, member: node });
+  }
+  await there.destroy(passing);
+}

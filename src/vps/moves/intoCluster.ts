@@ -1,0 +1,325 @@
+import { type Hypervisor, HypervisorError } from '../../drivers/hypervisor/index.ts';
+import { moveRoom, takeRoomElsewhere } from '../../fleet/index.ts';
+import { type Failure, fail, saga, type TxContext, type TxRun, transaction } from '../../platform/index.ts';
+import { reasonToBeOff } from '../actions/forcedStop.ts';
+import { locked, openSystemAction, progressAction } from '../actions/history.ts';
+import { findMachine, machineIdOf, setMachineState } from '../machine.ts';
+import { startMachine, stopMachine } from '../power.ts';
+import { findVps, lockVps } from '../queries.ts';
+import { writeArrival } from './arrival.ts';
+import { carryBackups } from './backups.ts';
+import {
+  clusterOf,
+  type IntoClusterRun,
+  type IntoClusterState,
+  ownDriver,
+  parts,
+  specHere,
+  specThere,
+} from './carrying.ts';
+import { departingMachine, noRoomIn, ofSnapshots, reasonAgainst, requireDestination } from './departing.ts';
+import { intoClusterJob, type MovePayload } from './next.ts';
+import {
+  beginMove,
+  mayRunThere,
+  noteBack,
+  noteIncarnation,
+  noteMayRun,
+  noteStayedOn,
+  openMove,
+} from './rows.ts';
+import {
+  actionOf,
+  elsewhere,
+  end,
+  greetingMs,
+  never,
+  noteTakenDown,
+  notWanted,
+  startAgain,
+  stated,
+} from './turn.ts';
+
+/** How long a cluster is waited for before anything is taken down, and while the machine is off for it. */
+const reachMs = 60_000;
+const silenceMs = 15 * 60_000;
+const answerMs = 10_000;
+const bootMs = 300_000;
+
+/**
+ * Brings one machine of a host of our own into a cluster: it is shut down, kept as it is then, made anew there of that, started, and written down
+ * there once it was seen running; what the host had of it goes last. Until it is written down there all is taken back when something fails,
+ * and it starts again where it was. Its host's process does it all, which streams the disk to the cluster.
+ */
+export const moveIntoCluster = saga<MovePayload, IntoClusterState>({
+  name: intoClusterJob.name,
+  queue: 'bulk',
+  steps: [
+    { name: 'open', attempts: Number.POSITIVE_INFINITY, do: open },
+    { name: 'reach', attempts: 2, do: reach },
+    { name: 'place', attempts: 2, transactional: true, do: place, undo: settle },
+    { name: 'off', attempts: 1, do: off, undo: on },
+    { name: 'keep', attempts: 2, do: keep, undo: drop },
+    { name: 'disk', attempts: 3, do: makeDisk, undo: takeAway },
+    { name: 'start', attempts: 2, do: startThere },
+    { name: 'arrive', transactional: true, do: arrive },
+    { name: 'backups', do: (run) => carryBackups(run, parts(run)) },
+    { name: 'remove', do: remove },
+  ],
+  progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
+  succeeded: (tx, payload, { wasRunning }) =>
+    end(tx, payload, { state: 'moved', live: wasRunning ? false : null }),
+  failed: async (tx, payload, failure) => {
+    await giveUp(tx, payload, failure);
+    // It is named where staff looks for it: in the evacuation.
+    return 'unwanted';
+  },
+  stuck: async (tx, payload, failure) => {
+    // It may run in the cluster: then nobody starts it here before a person has looked.
+    const { may } = (await tx.db.maybe(mayRunThere, { id: payload.actionId })) ?? { may: false };
+    await giveUp(tx, payload, failure);
+    if (may && !(await hasArrived(tx, payload))) await setMachineState(tx, payload.serviceId, 'error');
+  },
+});
+
+function open({ ctx, payload, moveTo }: IntoClusterRun): Promise<Partial<IntoClusterState>> {
+  const { serviceId, actionId } = payload;
+  return transaction(ctx, 'vps.openMoveIntoCluster', async (tx) => {
+    await lockVps(tx, serviceId);
+    const move = await tx.db.maybe(openMove, { id: actionId });
+    if (move === null) throw never(notWanted, 'Staff stopped it');
+    if (move.cluster_id === null) throw never(notWanted, 'The cluster was removed');
+    const vps = await findVps(tx, serviceId);
+    if (vps?.node_id == null) throw never(notWanted, 'The machine is gone');
+    if (vps.action !== null && !vps.action.waits && vps.action.id !== actionId)
+      throw locked(vps.action.command);
+    if (vps.node_id !== move.node_id) throw never(elsewhere, 'It was moved by others');
+    await requireGoing(tx, serviceId, move);
+    await openSystemAction(tx, actionOf(payload, vps.organization_id));
+    await tx.db.run(beginMove, { id: actionId, now: tx.clock.now() });
+    moveTo(vps.node_id);
+    const old = machineIdOf(serviceId, vps.incarnation ?? 1);
+    return { clusterId: move.cluster_id, from: vps.node_id, old };
+  });
+}
+
+async function requireGoing(
+  ctx: TxContext,
+  serviceId: number,
+  { cluster_id: clusterId, drops_snapshots: drops }: { cluster_id: number | null; drops_snapshots: boolean },
+): Promise<void> {
+  const machine = await ctx.db.maybe(departingMachine, { serviceId });
+  if (machine === null || clusterId === null) throw never(notWanted, 'The machine is gone');
+  const reason = reasonAgainst(machine, await requireDestination(ctx, clusterId));
+  if (reason !== null) throw never('conflict', reason);
+  if (machine.snapshots > 0 && !drops) throw never('conflict', ofSnapshots(machine.snapshots));
+}
+
+/** Looks before anything is changed: whether this process reaches the cluster, and how the machine is. */
+async function reach(run: IntoClusterRun): Promise<Partial<IntoClusterState>> {
+  const move = await run.ctx.db.maybe(openMove, { id: run.payload.actionId });
+  if (move === null) throw never(notWanted, 'Staff stopped it');
+  const { clusterId, old } = run.state;
+  await orGiveUp(
+    run,
+    move.began_at,
+    reachMs,
+    async () => void (await clusterOf(run, stated(clusterId)).nodes()),
+  );
+  const driver = ownDriver(run);
+  const { power } = await driver.inspect(stated(old));
+  if (power === 'absent' || power === 'unknown') throw never('conflict', `Its host says that it is ${power}`);
+  if (power === 'stopped') return { wasRunning: false, answered: false };
+  if (!move.cold)
+    throw never('conflict', 'It runs, and goes with its power off alone: say cold where it may');
+  const deadline = { timeoutMs: answerMs, signal: run.signal };
+  const answered = await driver.waitUntilReady(await specHere(run), deadline).then(
+    () => true,
+    () => false,
+  );
+  return { wasRunning: true, answered };
+}
+
+async function place({
+  ctx,
+  payload,
+  state,
+}: TxRun<MovePayload, IntoClusterState>): Promise<Partial<IntoClusterState>> {
+  const { serviceId, actionId } = payload;
+  const clusterId = stated(state.clusterId);
+  await lockVps(ctx, serviceId);
+  const move = await ctx.db.maybe(openMove, { id: actionId });
+  if (move === null) throw never(notWanted, 'Staff stopped it');
+  await requireGoing(ctx, serviceId, move);
+  const target = await takeRoomElsewhere(ctx, serviceId, null, clusterId);
+  if (target === null)
+    throw fail('insufficient_stock', { message: noRoomIn(await requireDestination(ctx, clusterId)) });
+  const { incarnation } = await ctx.db.one(noteIncarnation, { id: actionId, serviceId });
+  const anew = machineIdOf(serviceId, incarnation);
+  return { to: target.nodeId, member: target.member, incarnation, anew };
+}
+
+async function off(run: IntoClusterRun): Promise<Partial<IntoClusterState>> {
+  const offAt = run.ctx.clock.now().toISOString();
+  if (run.state.wasRunning !== true) return { offAt };
+  await transaction(run.ctx, 'vps.takeDownForCluster', (tx) => noteTakenDown(tx, run.payload));
+  const stopping = stopMachine(ownDriver(run), stated(run.state.old), false, run.signal);
+  await stopping.catch(async (error: unknown) => {
+    const isOn = error instanceof HypervisorError && error.code === 'shutdown_timeout';
+    if (isOn) await run.ctx.db.run(noteStayedOn, { id: run.payload.actionId });
+    throw error;
+  });
+  return { offAt };
+}
+
+/** Of a machine that is off: nothing is written after it. */
+async function keep(run: IntoClusterRun): Promise<void> {
+  await requireGoingOn(run);
+  await ownDriver(run).createBackup(stated(run.state.old), nameOf(run));
+}
+
+async function makeDisk(run: IntoClusterRun): Promise<void> {
+  await requireGoingOn(run);
+  const { driver, cluster, member } = parts(run);
+  const since = new Date(stated(run.state.offAt));
+  await orGiveUp(run, since, silenceMs, async () => {
+    const disk = await driver.openBackup(stated(run.state.old), nameOf(run));
+    await cluster.importMachine(await specThere(run), member, disk);
+  });
+}
+
+/** One that ran has to run there, and to answer if it did; one that was off has to be whole. */
+async function startThere(run: IntoClusterRun): Promise<void> {
+  await requireGoingOn(run);
+  const { ctx, payload, signal } = run;
+  const { cluster, member } = parts(run);
+  const [there, spec] = [cluster.on(member), await specThere(run)];
+  const machine = await findMachine(ctx, payload.serviceId);
+  if (machine === null) throw never(notWanted, 'The machine is gone');
+  const isToBeOff = async () => (await reasonToBeOff(ctx, payload.serviceId)) !== null;
+  if (run.state.wasRunning !== true || (await isToBeOff())) {
+    const { power } = await there.inspect(spec.id);
+    if (power === 'absent') throw new Error(`${spec.id} is not in the cluster`);
+    return;
+  }
+  await ctx.db.run(noteMayRun, { id: payload.actionId });
+  // Its host would send what is for its addresses to where it was.
+  await ownDriver(run).unplug(stated(run.state.old));
+  await startMachine(ctx, there, spec, machine);
+  if (await isToBeOff()) return there.powerOff(spec.id);
+  const timeoutMs = run.state.answered === true ? bootMs : greetingMs;
+  await there.waitUntilReady(spec, { timeoutMs, signal }).catch((error: unknown) => {
+    const isLate = error instanceof HypervisorError && error.code === 'ready_timeout';
+    if (!isLate || run.state.answered === true) throw error;
+  });
+  await ctx.db.run(noteBack, { id: payload.actionId, now: ctx.clock.now() });
+}
+
+async function arrive({ ctx, payload, state }: TxRun<MovePayload, IntoClusterState>): Promise<void> {
+  const { serviceId } = payload;
+  const [from, to, incarnation] = [stated(state.from), stated(state.to), stated(state.incarnation)];
+  await lockVps(ctx, serviceId);
+  await requireGoingOn({ ctx, payload });
+  await writeArrival(ctx, { serviceId, from, to, incarnation, runs: state.wasRunning === true });
+}
+
+/** What the host had of it, with its backups: all of them are in the cluster by now. */
+async function remove(run: IntoClusterRun): Promise<void> {
+  await ownDriver(run).destroy(stated(run.state.old));
+}
+
+/** A service that has ended meanwhile has its machine ended where it is. */
+async function requireGoingOn({
+  ctx,
+  payload,
+}: {
+  ctx: IntoClusterRun['ctx'];
+  payload: MovePayload;
+}): Promise<void> {
+  if ((await reasonToBeOff(ctx, payload.serviceId)) === 'terminated')
+    throw never(notWanted, 'Its service was terminated');
+}
+
+/** The room is where the machine is written down. */
+async function settle(run: IntoClusterRun): Promise<void> {
+  const { serviceId } = run.payload;
+  await transaction(run.ctx, 'vps.settleMoveIntoCluster', async (tx) => {
+    await lockVps(tx, serviceId);
+    const machine = await findMachine(tx, serviceId);
+    if (machine !== null) await moveRoom(tx, serviceId, machine.node_id);
+  });
+}
+
+async function on(run: IntoClusterRun): Promise<void> {
+  if (run.state.wasRunning !== true || (await hasArrived(run.ctx, run.payload))) return;
+  await startAgain(run);
+  await run.ctx.db.run(noteBack, { id: run.payload.actionId, now: run.ctx.clock.now() });
+}
+
+async function drop(run: IntoClusterRun): Promise<void> {
+  if (await hasArrived(run.ctx, run.payload)) return;
+  await ownDriver(run).deleteBackup(stated(run.state.old), nameOf(run));
+}
+
+/**
+ * Takes away what was made in the cluster, before the machine starts where it was. One that was never started there does not keep it waiting
+ * for a cluster that is silent: what is left of it is found among the unknown machines, and never started.
+ */
+async function takeAway(run: IntoClusterRun): Promise<void> {
+  if (await hasArrived(run.ctx, run.payload)) return;
+  const anew = stated(run.state.anew);
+  const { may } = (await run.ctx.db.maybe(mayRunThere, { id: run.payload.actionId })) ?? { may: false };
+  try {
+    const { cluster, member } = parts(run);
+    if (run.isHeld) await requireOff(cluster.on(member), anew);
+    else await cluster.on(member).destroy(anew);
+  } catch (error) {
+    if (may || !(error instanceof HypervisorError)) throw error;
+    run.ctx.log.warn({ machine: anew, err: error }, 'what was made of a machine in a cluster is left there');
+  }
+}
+
+/** After a restore it may be the machine, by what this database has forgotten: a person looks. */
+async function requireOff(there: Hypervisor, id: string): Promise<void> {
+  const { power } = await there.inspect(id);
+  if (power === 'absent') return;
+  const message = `${id} is in the cluster and is left alone: it may be the machine, since the backup that was restored. Remove it there when nobody needs it, and retry this job`;
+  throw Object.assign(new Error(message), { permanent: true });
+}
+
+/** Does `work`; where the cluster has been silent for so long since then, the failure is for good. */
+async function orGiveUp(
+  run: IntoClusterRun,
+  since: Date | null,
+  forMs: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  await work().catch((error: unknown) => {
+    const isSilent = error instanceof HypervisorError && error.waits;
+    const waitedMs = run.ctx.clock.now().getTime() - (since?.getTime() ?? 0);
+    if (!isSilent || waitedMs < forMs) throw error;
+    throw never('cluster_silent', `The cluster cannot be reached from its host: ${error.message}`);
+  });
+}
+
+/** Whether the machine is the one in the cluster by now: then nothing is taken back. */
+async function hasArrived(
+  ctx: IntoClusterRun['ctx'],
+  { serviceId, actionId }: MovePayload,
+): Promise<boolean> {
+  const machine = await findMachine(ctx, serviceId);
+  const { incarnation } = (await ctx.db.maybe(mayRunThere, { id: actionId })) ?? { incarnation: null };
+  return machine !== null && machine.incarnation === incarnation;
+}
+
+async function giveUp(tx: TxContext, payload: MovePayload, failure: Failure): Promise<void> {
+  if (failure.code === elsewhere) return end(tx, payload, { state: 'moved' });
+  if (!(await hasArrived(tx, payload))) return end(tx, payload, { state: 'stays', failure });
+  const left = `It has moved, and what its host had of it is left there: ${failure.message}`;
+  await end(tx, payload, { state: 'moved', failure: { ...failure, message: left } });
+}
+
+/** Of the backup that it is made anew of. */
+function nameOf({ payload }: IntoClusterRun): string {
+  return `move-${payload.actionId}`;
+}
