@@ -45,7 +45,9 @@ export function startAnnouncing(url: string, log: Logger, isTheirs: (job: Ready)
   };
 
   const notify = async (payload: string): Promise<void> => {
-    await (await connected()).query('select pg_notify($1, $2)', [channel, payload]);
+    const sender = await connected();
+    // A command, where `pg_notify` would be a query to parse and to plan.
+    await sender.query(`notify ${channel}, ${sender.escapeLiteral(payload)}`);
   };
 
   const send = async (): Promise<void> => {
