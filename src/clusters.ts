@@ -21,7 +21,7 @@ export interface DrivenClusters {
 
 const followEveryMs = 5_000;
 /** As long as there is none, and no job is about one. */
-const followFirstEveryMs = 30_000;
+const followFirstEveryMs = 60_000;
 const askEveryMs = 5_000;
 
 /** Has the drivers of this process be those of the clusters that the fleet has, so that consoles of their machines can be opened. */

@@ -49,11 +49,11 @@ async function idleFor(ms: number): Promise<number[]> {
   return sent.map((count) => (count / (performance.now() - began)) * 1_000);
 }
 
-it('a worker that has nothing to do asks for less than one thing a second, and the one that leads for less than two', async () => {
+it('a worker that has nothing to do asks for less than one thing a second, and one that leads without an API beside it for hardly more', async () => {
   // What a start has made them do is done first.
   const [follower = 0, leader = 0] = await until(
     async () => (await idleFor(30_000)).toSorted((one, other) => one - other),
-    ([least = 0, most = 0]) => least < 1 && most < 2,
+    ([least = 0, most = 0]) => least < 1 && most < 1.3,
     150_000,
   );
   expect((leader + 9 * follower) / 10, 'of ten, each').toBeLessThan(1);

@@ -133,7 +133,8 @@ export async function startTestProduct(options: TestOptions = {}): Promise<TestP
       };
       await until(
         async () => {
-          await runPeriodicJob(ctx, { ...job, work });
+          isDone = job.isNeeded !== undefined && !(await job.isNeeded(ctx));
+          if (!isDone) await runPeriodicJob(ctx, { ...job, work });
           return isDone;
         },
         (done) => done,

@@ -4,6 +4,7 @@ import {
   aheadMs,
   type ConcernParams,
   type ConcernSource,
+  type Context,
   findConcerns,
   type PeriodicJob,
   type Statement,
@@ -58,13 +59,17 @@ function kindsThatDiffer(sources: readonly ConcernSource[]): Statement<{ kind: s
 /** Tells staff by mail what newly needs a person: each thing once, as long as it lasts. */
 export function attentionPeriodicJob(sources: readonly ConcernSource[]): PeriodicJob {
   const differing = kindsThatDiffer(sources);
+  const kindsOf = async (ctx: Context) => {
+    const found = await ctx.db.many(differing, { now: ctx.clock.now(), limit: ofAKind });
+    return new Set(found.map(({ kind }) => kind));
+  };
   return {
     name: 'attention.tell',
     intervalMs: 30_000,
+    isNeeded: async (ctx) => ctx.config.staffEmail !== 'off' && (await kindsOf(ctx)).size > 0,
     work: async (tx) => {
       if (tx.config.staffEmail === 'off') return;
-      const found = await tx.db.many(differing, { now: tx.clock.now(), limit: ofAKind });
-      const kinds = new Set(found.map(({ kind }) => kind));
+      const kinds = await kindsOf(tx);
       for (const source of sources) if (kinds.has(source.kind)) await tellOf(tx, source);
     },
   };

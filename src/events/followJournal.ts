@@ -40,7 +40,7 @@ export async function* followJournal(
   ctx: Context & { db: Database },
   after: number,
   signal: AbortSignal,
-  { limit = 100, pollMs = 20_000 }: Options = {},
+  { limit = 100, pollMs = 40_000 }: Options = {},
 ): AsyncGenerator<JournalEntry[]> {
   let next = Promise.withResolvers<void>();
   const wake = () => next.resolve();

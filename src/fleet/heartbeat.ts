@@ -43,7 +43,7 @@ const noticeSilence = statement<
 const silentMemberAfterS = 30;
 
 /** A node was heard of so long ago that it is time to listen; nobody is silent before. */
-const listenAfterS = 40;
+const listenAfterS = 50;
 
 /** When {@link watchNodes} has something to look at: also as long as a node is silent, which may be back at any moment. */
 export const nextToHear = statement<{ at: Date | null }, { now: Date }>(

@@ -90,6 +90,8 @@ export async function watchClock(ctx: Context): Promise<ClockWatch> {
   const expectedMs = () =>
     believed === null ? null : believed.atMs + (performance.now() - believed.steadyMs);
 
+  /** Whether there may be a leap of this host: one of an earlier life, at first. */
+  let isToDrop = true;
   /** When it last compared the clock with what others have noted. */
   let readAtMs = Number.NEGATIVE_INFINITY;
   /** A clock that goes on as it did is believed whatever others have noted: that can only be later than what is known here. */
@@ -112,7 +114,9 @@ export async function watchClock(ctx: Context): Promise<ClockWatch> {
     if (before !== null) ctx.log.info({ host }, 'the clock is believed again');
     const isToNote = at === null || nowMs - at.getTime() >= noteEveryMs || at.getTime() - nowMs > aheadMs;
     if (isToNote) await ctx.db.run(writeKnown, { now: new Date(nowMs) });
-    if (before !== null || isToNote) await ctx.db.run(dropLeap, { host });
+    isToDrop ||= before !== null;
+    if (isToDrop) await ctx.db.run(dropLeap, { host });
+    isToDrop = false;
   };
 
   await look();

@@ -43,7 +43,7 @@ const nextDue = statement<{ at: Date | null }>(
 );
 const pollMs = 1_000;
 /** Where nothing is under way: whatever makes one due before its time tells (`wake.ts`). */
-const restMs = 20_000;
+const restMs = 120_000;
 const fullPollMs = 100;
 /** How many tries may wait for being written down: nothing more begins. */
 const mostUnwritten = 512;

@@ -91,6 +91,7 @@ export const comparing: PeriodicJob = {
   name: 'billing.compareProvider',
   intervalMs: minute,
   anyTime: true,
+  isNeeded: async (ctx) => ctx.config.payments !== 'none',
   work: beginComparison,
 };
 

@@ -111,6 +111,14 @@ export async function hear(
   else await record(tx, serverBmcLost, { ...about, data: { name: written.name, problem } });
 }
 
+/** A little early, so that turns of a minute do not make six of five. */
+const dueAfterMs = askEveryMs - 10_000;
+
+const next = statement<{ at: Date | null }, { now: Date }>(
+  'fleet.nextBmc',
+  `select coalesce(asked_at + interval '${dueAfterMs} milliseconds', :now::timestamptz) as at
+   from server_bmcs order by asked_at nulls first, server_id limit 1`,
+);
 const due = statement<{ server_id: number }, { before: Date }>(
   'fleet.dueBmcs',
   `select server_id from server_bmcs where power_action is null and (asked_at is null or asked_at <= :before)
@@ -121,9 +129,9 @@ const due = statement<{ server_id: number }, { before: Date }>(
 export const askingBmcsPeriodicJob: PeriodicJob = {
   name: 'fleet.askBmcs',
   intervalMs: 60_000,
+  due: next,
   work: async (tx) => {
-    // A little early, so that turns of a minute do not make six of five.
-    const before = new Date(tx.clock.now().getTime() - askEveryMs + 10_000);
+    const before = new Date(tx.clock.now().getTime() - dueAfterMs);
     for (const { server_id: serverId } of await tx.db.many(due, { before }))
       if (!(await isJobUnfinishedAbout(tx, askingBmc, { serverId })))
         await enqueue(tx, askingBmc, { serverId }, { organizationId: null });

@@ -168,6 +168,10 @@ function criticalIn(sensors: readonly SensorReading[]): string | null {
     .join(', ');
 }
 
+const next = statement<{ at: Date | null }, { now: Date }>(
+  'fleet.nextReading',
+  `select case when exists (select from server_bmcs) then :now::timestamptz end as at`,
+);
 const due = statement<{ server_id: number }, { before: Date }>(
   'fleet.dueReadings',
   `select b.server_id from server_bmcs b left join server_readings r on r.server_id = b.server_id
@@ -179,6 +183,7 @@ const due = statement<{ server_id: number }, { before: Date }>(
 export const readingBmcsPeriodicJob: PeriodicJob = {
   name: 'fleet.readBmcs',
   intervalMs: 60_000,
+  due: next,
   work: async (tx) => {
     const before = new Date(tx.clock.now().getTime() - readEveryMs + 10_000);
     for (const { server_id: serverId } of await tx.db.many(due, { before }))

@@ -80,6 +80,14 @@ function plain({ counters, ...port }: SwitchPort): PortSeen {
   return { ...port, counters: counters && { in: String(counters.in), out: String(counters.out) } };
 }
 
+/** A little early, so that turns of a minute do not make six of five. */
+const dueAfterMs = readEveryMs - 10_000;
+
+const next = statement<{ at: Date | null }, { now: Date }>(
+  'fleet.nextSwitch',
+  `select min(case when check_state = 'failed' or checked_at is null then :now::timestamptz
+     else checked_at + interval '${dueAfterMs} milliseconds' end) as at from switches`,
+);
 const due = statement<{ id: number }, { before: Date }>(
   'fleet.dueSwitches',
   `select id from switches where checked_at is null or checked_at <= :before or check_state = 'failed' order by id limit 500`,
@@ -89,9 +97,9 @@ const due = statement<{ id: number }, { before: Date }>(
 export const switchReadingPeriodicJob: PeriodicJob = {
   name: 'fleet.readSwitches',
   intervalMs: 60_000,
+  due: next,
   work: async (tx) => {
-    // A little early, so that turns of a minute do not make six of five.
-    const before = new Date(tx.clock.now().getTime() - readEveryMs + 10_000);
+    const before = new Date(tx.clock.now().getTime() - dueAfterMs);
     for (const { id: switchId } of await tx.db.many(due, { before }))
       if (!(await isJobUnfinishedAbout(tx, switchReading, { switchId })))
         await enqueue(tx, switchReading, { switchId }, { organizationId: null });

@@ -2,17 +2,24 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { causesOf, type Logger } from '../log.ts';
 import { connectAlone, endAlone, endsWhenSilent } from './alone.ts';
+import { type Statement, valuesOf } from './statement.ts';
 
 const againMs = 1_000;
 /** Whoever waits asks now and then: to wait within the server would hold up what is done there with `concurrently`. */
 const askMs = 5_000;
-/** A leader says so often that it lives, as whoever waits does by asking: the server ends a session that says nothing. */
+/** A leader says so often that it lives, unless it has asked for something: the server ends a session that says nothing. */
 const beatMs = 6_000;
 /** What is to be asked for in so short a time is asked for at once. */
 const togetherMs = 500;
 const leadingClass = 741_120;
 
-type Work = (signal: AbortSignal) => Promise<void>;
+/** Asks over the connection that leads, which so says that it lives. 64-bit integers come as text. */
+export type AskLeading = <Row extends object, Params extends object>(
+  statement: Statement<Row, Params>,
+  params: Params,
+) => Promise<Row[]>;
+
+type Work = (signal: AbortSignal, ask: AskLeading) => Promise<void>;
 
 /** What of a product one process at a time does, as far as it is this process. */
 export interface Leading {
@@ -45,6 +52,8 @@ export function openLeading(url: string, log: Logger): Leading {
   const places = new Map<string, Place>();
   let running: Promise<void> | null = null;
   let bell = Promise.withResolvers<void>();
+  /** When this process last said anything over the connection. */
+  let saidAtMs = 0;
 
   const run = async (): Promise<void> => {
     while (places.size > 0) {
@@ -61,7 +70,7 @@ export function openLeading(url: string, log: Logger): Leading {
     const lost = new AbortController();
     const client = await connectAlone(url, 'lead', async (next) => {
       next.on('end', () => lost.abort());
-      await next.query(endsWhenSilent(20));
+      await next.query(`set timezone = 'UTC'; ${endsWhenSilent(20)}`);
     });
     lost.signal.addEventListener('abort', () => bell.resolve());
     try {
@@ -76,8 +85,12 @@ export function openLeading(url: string, log: Logger): Leading {
   const turn = async (client: pg.Client, lost: AbortSignal): Promise<number> => {
     const soon = performance.now() + togetherMs;
     const wanted = [...places.values()].filter(({ led, askAtMs }) => led === null && askAtMs <= soon);
-    if (wanted.length === 0) await client.query('select 1');
+    if (wanted.length > 0) saidAtMs = performance.now();
     const free = wanted.length === 0 ? [] : await take(client, wanted);
+    if (performance.now() - saidAtMs >= beatMs) {
+      saidAtMs = performance.now();
+      await client.query('select 1');
+    }
     for (const place of wanted) {
       place.asked += 1;
       const isFree = free.includes(place.name);
@@ -87,7 +100,7 @@ export function openLeading(url: string, log: Logger): Leading {
       place.askAtMs = performance.now() + (isFree ? againMs : Math.min(askMs, place.asked * againMs));
     }
     const asks = [...places.values()].filter(({ led }) => led === null).map(({ askAtMs }) => askAtMs);
-    return Math.max(0, Math.min(beatMs, ...asks.map((atMs) => atMs - performance.now())));
+    return Math.max(0, Math.min(saidAtMs + beatMs, ...asks) - performance.now());
   };
 
   const mayLead = (place: Place): Promise<boolean> =>
@@ -98,8 +111,13 @@ export function openLeading(url: string, log: Logger): Leading {
 
   const lead = (place: Place, client: pg.Client, lost: AbortSignal): void => {
     place.asked = 0;
+    const ask: AskLeading = async (statement, params) => {
+      saidAtMs = performance.now();
+      const { name, text } = statement;
+      return (await client.query({ name, text, values: valuesOf(statement, params) })).rows;
+    };
     place.led = place
-      .work(AbortSignal.any([place.stop.signal, lost]))
+      .work(AbortSignal.any([place.stop.signal, lost]), ask)
       .catch((error: Error) =>
         log.warn(
           { err: causesOf(error), name: place.name },

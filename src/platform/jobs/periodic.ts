@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Context, type TxContext, transaction } from '../context.ts';
 import { type Statement, statement } from '../database/index.ts';
-import type { Leading } from '../database/lead.ts';
+import type { AskLeading, Leading } from '../database/lead.ts';
 import { causesOf } from '../log.ts';
 import { keepAlive } from './workers.ts';
 
@@ -23,6 +23,8 @@ export interface PeriodicJob {
   due?: Due;
   /** Besides, it is done so often: for what `due` cannot know of. */
   netMs?: number;
+  /** Whether it has anything to do, asked before its transaction begins: mostly one that finds nothing would be three statements more. */
+  isNeeded?: (ctx: Context) => Promise<boolean>;
   /**
    * In a transaction; only one process of the product does it at a time. Answers `more` when it did only a batch
    * and there may be another: that one follows at once, in a transaction of its own.
@@ -88,12 +90,13 @@ export function leadPeriodicJobs(
 ): () => Promise<void> {
   // By a clock that is moved on purpose anything may be due at any moment.
   const isTold = ({ due }: PeriodicJob) => due !== undefined && !ctx.clock.isDriven;
-  const lead = async (signal: AbortSignal): Promise<void> => {
+  const lead = async (signal: AbortSignal, ask: AskLeading): Promise<void> => {
     const stop = startPeriodicJobs(
       ctx,
       periodicJobs.filter((job) => !isTold(job)),
     );
-    await doWhenDue(ctx, periodicJobs.filter(isTold), glance, signal);
+    const look = (now: Date) => ask(glance, { now });
+    await doWhenDue(ctx, periodicJobs.filter(isTold), look, signal);
     await stop();
   };
   return leading.start('periodic', lead);
@@ -102,6 +105,7 @@ export function leadPeriodicJobs(
 /** Does a periodic job's work now, unless another process is at it; `signal` ends it after the batch under way. */
 export async function runPeriodicJob(ctx: Context, job: PeriodicJob, signal?: AbortSignal): Promise<void> {
   await keepAlive(ctx);
+  if (job.isNeeded !== undefined && !(await job.isNeeded(ctx))) return;
   let answer: unknown;
   do {
     answer = await transaction(ctx, job.name, async (tx) => {
@@ -115,11 +119,14 @@ const glanceEveryMs = 5_000;
 /** What is due is found, done, and looked for again no sooner than this. */
 const soonestMs = 1_000;
 
-/** Looks every few seconds, or when the next one is due if that is sooner, and does those that are, until the signal aborts. */
+/**
+ * Looks every few seconds, or when the next one is due if that is sooner, and does those that are, until the signal aborts. `look`: when
+ * each of them is due.
+ */
 export async function doWhenDue(
   ctx: Context,
   periodicJobs: readonly PeriodicJob[],
-  glance: Glance,
+  look: (now: Date) => Promise<{ name: string; at: Date | null }[]>,
   signal: AbortSignal,
 ): Promise<void> {
   const named = new Map(periodicJobs.map((job) => [job.name, job]));
@@ -145,7 +152,7 @@ export async function doWhenDue(
     let nextMs = glanceEveryMs;
     try {
       const now = ctx.clock.now();
-      for (const { name, at } of await ctx.db.many(glance, { now })) {
+      for (const { name, at } of await look(now)) {
         const job = named.get(name);
         if (job === undefined || signal.aborted) continue;
         const dueInMs = at === null ? Number.POSITIVE_INFINITY : at.getTime() - now.getTime();

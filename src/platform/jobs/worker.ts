@@ -52,7 +52,7 @@ const restMs = 5_000;
 const busyForMs = 10_000;
 /** How often it looks for jobs that a clock which was ahead has put off: as long as one seems to be, and else. */
 const correctEveryMs = 10_000;
-const correctAnywayMs = 60_000;
+const correctAnywayMs = 120_000;
 /** A worker that has not looked for jobs for so long hangs, … */
 const hangsAfterMs = 30_000;
 /** … and others go on with its jobs where it has not even said so often that it lives, be it by what it writes down of that. */

@@ -51,7 +51,7 @@ const setRouters = statement<
 );
 
 /** So often it is written down that all is as it was. */
-const everyMs = 60_000;
+const everyMs = 180_000;
 
 /** Writes down how it stands with routers, and tells staff when that turns; `peers` null: nobody knows. */
 export async function noteRouters(
