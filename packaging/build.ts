@@ -169,7 +169,7 @@ async function writeControl(): Promise<void> {
     `Installed-Size: ${size.split('\t')[0]}`,
     `Depends: ${[...alwaysNeeded, ...machines].join(', ')}`,
     // For whoever has servers with BMCs.
-    'Suggests: ipmitool',
+    'Suggests: ipmitool, dnsmasq-base, openssl',
     'Section: admin',
     'Priority: optional',
     'Description: runs a hosting company',

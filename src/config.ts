@@ -7,6 +7,7 @@ import {
   network,
   onOff,
   origin,
+  range4,
   secretKey,
   url,
   whole,
@@ -110,6 +111,10 @@ export interface Config {
   nat: boolean;
   /** What machines that start from the network go on with; null leaves it to their user. */
   netbootUrl: string | null;
+  /** The network that servers start from, which this process serves; null: none. `from` and `to` are the addresses that they get there. */
+  rack: { interface: string; from: string; to: string; port: number } | null;
+  /** Servers are enrolled although their BMC lets in without a password; for tests. */
+  insecureBmcs: boolean;
   /** What the disks of one machine do at most; 0: no limit. */
   diskLimits: { iops: number; mbPerSecond: number };
   guestNetworks: string[];
@@ -420,6 +425,29 @@ export const settings: Setting[] = [
     meaning: 'What iPXE loads in machines that start from the network; without it their user types it in.',
   },
   {
+    name: 'RACK_INTERFACE',
+    fallback: '',
+    meaning:
+      'Interface of this host on the network that servers in racks start from. The process with a worker that names it gives out addresses there; see [servers.md](servers.md).',
+  },
+  {
+    name: 'RACK_ADDRESSES',
+    fallback: '',
+    meaning:
+      'First and last address that servers get there while they start, 10.78.0.100-10.78.0.199; needed with RACK_INTERFACE.',
+  },
+  {
+    name: 'RACK_PORT',
+    fallback: '8070',
+    meaning:
+      'Port from which servers fetch what they start there; the next one takes the calls of their installer.',
+  },
+  {
+    name: 'INSECURE_BMCS',
+    fallback: 'off',
+    meaning: '`on` enrols servers although anybody is let in at their BMC; for tests.',
+  },
+  {
     name: 'DISK_IOPS',
     fallback: '10000',
     meaning: 'Reads and writes a second of one machine at most; 0: no limit.',
@@ -683,6 +711,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     network4: read(network, 'NETWORK4', 4),
     network6: read(network, 'NETWORK6', 6),
     nat: read(onOff, 'NAT'),
+    rack: rack(
+      read(choice, 'ROLE', ['all', 'api', 'worker'] as const),
+      read(matching, 'RACK_INTERFACE', /^([\w.-]{1,15})?$/, 'the name of a network interface'),
+      read(range4, 'RACK_ADDRESSES'),
+      read(whole, 'RACK_PORT', 0, 65_534),
+    ),
+    insecureBmcs: read(onOff, 'INSECURE_BMCS'),
     netbootUrl: read(url, 'NETBOOT_URL', ['http', 'https', 'tftp'], 'http://boot.example.com/menu.ipxe'),
     diskLimits: {
       iops: read(whole, 'DISK_IOPS', 0, 10_000_000),
@@ -746,6 +781,21 @@ function host(
   if (hypervisor === 'none' && role === 'worker' && edge === 'none')
     throw new ConfigError('HYPERVISOR is none, so EDGE cannot be none too: such a host only filters.');
   return { hypervisor, edge };
+}
+
+function rack(
+  role: Config['role'],
+  name: string,
+  range: { from: string; to: string } | null,
+  port: number,
+): Config['rack'] {
+  if (name === '') return null;
+  if (role === 'api')
+    throw new ConfigError(
+      'RACK_INTERFACE is set, so ROLE cannot be api: only a process with a worker serves it.',
+    );
+  if (range === null) throw new ConfigError('RACK_INTERFACE is set, so RACK_ADDRESSES is needed.');
+  return { interface: name, ...range, port };
 }
 
 const fewestJournalDays = 90;

@@ -58,6 +58,18 @@ export function network(name: string, text: string, family: 4 | 6): string {
   return refuse(name, text, `an IPv${family} network such as ${example}`);
 }
 
+/** The first and the last of some IPv4 addresses, such as 10.78.0.100-10.78.0.199; null where there are none. */
+export function range4(name: string, text: string): { from: string; to: string } | null {
+  if (text === '') return null;
+  const [from = '', to = '', ...more] = text.split('-');
+  if (isIPv4(from) && isIPv4(to) && more.length === 0 && numberOf(from) <= numberOf(to)) return { from, to };
+  return refuse(name, text, 'the first and the last of some IPv4 addresses, such as 10.78.0.100-10.78.0.199');
+}
+
+function numberOf(address: string): number {
+  return address.split('.').reduce((value, part) => value * 256 + Number(part), 0);
+}
+
 /** Addresses and networks of either family, by commas. */
 export function addresses(name: string, text: string): string[] {
   const parts = text

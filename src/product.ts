@@ -60,6 +60,7 @@ import {
   watchCluster,
   watchWorker,
 } from './platform/index.ts';
+import { serveServerNetwork } from './serverNetwork.ts';
 import { enlistEdges, readShieldAddress } from './shield/index.ts';
 import { startReceiving } from './tickets/index.ts';
 import { version } from './version.ts';
@@ -173,6 +174,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
     undo.push(...watch());
     const driven = driveClusters(ctx, requireAll(drivers).clusters);
     undo.push(driven.stop);
+    undo.push(await serveServerNetwork(ctx, requireAll(drivers), data.dir));
     const worker = await startBackground(
       ctx,
       database,

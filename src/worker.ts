@@ -51,6 +51,7 @@ import {
   imagePreparation,
   nodesCheck,
   readLow,
+  sealedArrivals,
   sealedBmcs,
   sealedClusters,
   sealedSwitches,
@@ -261,6 +262,7 @@ export const allSealed: SealedSource[] = [
   sealedFactors,
   sealedWebhooks,
   sealedClusters,
+  sealedArrivals,
   sealedBmcs,
   sealedSwitches,
 ];

@@ -1,4 +1,5 @@
 import { allRoutes } from '../src/api.ts';
+import { enrolmentExamples } from '../src/fleet/enrolment/examples.ts';
 import { exampleIds, listRoutes } from '../src/platform/http/index.ts';
 import { certificates } from '../test/clusters.ts';
 import { story } from '../test/description/story.ts';
@@ -140,6 +141,7 @@ export async function samplesOf(product: TestProduct): Promise<Record<string, st
     '/staff/racks/$id': await first(staff, '/staff/racks', 'racks'),
     '/staff/switches/$id': await oneSwitch(product),
     '/staff/servers/$id': await first(staff, '/staff/servers', 'servers'),
+    '/staff/enrolment/$id': await oneArrival(product),
     '/staff/nodes/$id': await first(staff, '/staff/nodes', 'nodes'),
     '/staff/address-pools/$id': await first(staff, '/staff/address-pools', 'address_pools'),
     '/staff/mails/$id': await first(staff, '/staff/mails', 'mails'),
@@ -161,6 +163,19 @@ async function oneSwitch(product: TestProduct): Promise<string> {
        select it.id, 'Ethernet' || n, n, '', n < 3, 10000, 1, '2026-01-31', n * 12.5, n * 1.5 from it, generate_series(1, 4) n
        on conflict do nothing)
      select id from it`,
+  );
+  return String(row?.id);
+}
+
+/** A machine that waits to be accepted, and that is not there any more, so that its page stays as it is. */
+async function oneArrival(product: TestProduct): Promise<string> {
+  const { hardware } = enrolmentExamples.getArrival.data.arrival;
+  const { memory_mib: memoryMib, memory_modules: memoryModules, ...rest } = hardware;
+  const [row] = await sql<{ id: number }>(
+    product,
+    `insert into server_arrivals (state, mac, serial, inventory, arrived_at, seen_at)
+     values ('waiting', '52:54:00:12:34:66', 'CZJ9380B7W', $1::jsonb, '2026-01-31', '2026-01-31') returning id`,
+    JSON.stringify({ ...rest, memoryMib, memoryModules }),
   );
   return String(row?.id);
 }

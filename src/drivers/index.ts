@@ -10,6 +10,7 @@ import type { Files } from './files/index.ts';
 import type { Clusters, HypervisorOf } from './hypervisor/index.ts';
 import type { Mail } from './mail/index.ts';
 import type { MailIn } from './mailIn/index.ts';
+import type { OpenNetboot } from './netboot/index.ts';
 import type { Payments } from './payments/index.ts';
 import type { OpenSwitch } from './switch/index.ts';
 import type { VatRegister } from './vat/index.ts';
@@ -36,6 +37,8 @@ declare module '../platform/drivers.ts' {
     routers: (nodeId: number) => BgpRouters;
     /** Opens the BMC of a server, by how it is reached; whoever opened it closes it. */
     bmc: OpenBmc;
+    /** Opens what servers start from on a network of this host. */
+    netboot: OpenNetboot;
     /** Opens a switch, by how it is reached; whoever opened it closes it. */
     switch: OpenSwitch;
   }

@@ -27,6 +27,7 @@ import {
 } from './hypervisor/index.ts';
 import { databaseMail, type Mail, smtpMail } from './mail/index.ts';
 import { type MailIn, mailbox, mailListener, noMailIn } from './mailIn/index.ts';
+import { openNetboot } from './netboot/index.ts';
 import { noPayments, type Payments, stripePayments } from './payments/index.ts';
 import { openSwitches } from './switch/index.ts';
 import { noVatRegister, type VatRegister, vies } from './vat/index.ts';
@@ -88,6 +89,7 @@ const openers: {
     given?.files === undefined ? filesOf(config) : { driver: given.files, close: async () => undefined },
   vat: ({ config, given }) => ({ driver: given?.vat ?? vatOf(config), close: async () => undefined }),
   switch: ({ given }) => ({ driver: given?.switch ?? openSwitches(), close: async () => undefined }),
+  netboot: ({ given }) => ({ driver: given?.netboot ?? openNetboot, close: async () => undefined }),
   // By which engine a BMC is spoken to stands with its server.
   bmc: ({ given }) => ({ driver: given?.bmc ?? openBmcs(), close: async () => undefined }),
 };

@@ -353,3 +353,52 @@ export const serverPowerFailed = event<ServerPowerFailed>(
   'server.power_failed',
   'a server was not switched as staff had asked',
 );
+
+interface EnrolmentOpened {
+  until: string;
+}
+
+interface MachineArrived {
+  serial: string;
+  mac: string;
+}
+
+interface MachineAccepted {
+  serial: string;
+  /** What it is called as a server. */
+  server: string;
+}
+
+interface MachineNotEnrolled {
+  serial: string;
+  problem: string;
+}
+
+export const enrolmentOpened = event<EnrolmentOpened>(
+  'enrolment.opened',
+  'staff lets machines that nobody knows start from the network',
+);
+export const enrolmentClosed = event(
+  'enrolment.closed',
+  'staff lets nobody start from the network any more who is not known',
+);
+export const machineArrived = event<MachineArrived>(
+  'arrival.came',
+  'a machine that nobody knows started from the network, and waits to be accepted',
+);
+export const machineAccepted = event<MachineAccepted>(
+  'arrival.accepted',
+  'staff accepted a machine that waited',
+);
+export const machineRejected = event<MachineArrived>(
+  'arrival.rejected',
+  'staff sent a machine away that waited',
+);
+export const machineNotEnrolled = event<MachineNotEnrolled>(
+  'arrival.failed',
+  'a machine that was accepted could not be enrolled, and waits again',
+);
+export const serverEnrolled = event<ServerNamed>(
+  'server.enrolled',
+  'a machine was proved to be the one behind its BMC, and is a server that is ready',
+);

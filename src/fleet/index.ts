@@ -26,6 +26,9 @@ export { clustersToDrive, hearCluster, leaveCluster, missCluster, watchesCluster
 export { writeMembers } from './clusters/members.ts';
 export { fleetConcerns } from './concerns.ts';
 export { resizeCopies } from './copies.ts';
+export { bootAnswer, enrolmentDesk, macsOfServers } from './enrolment/desks.ts';
+export { sealedArrivals } from './enrolment/sealedBmc.ts';
+export { enrolmentSince, hearServerNetwork, leaveServerNetwork } from './enrolment/window.ts';
 export { nodeStaffFinds } from './finds.ts';
 export { followGateways } from './gateways.ts';
 export { nodesCheck } from './heartbeat.ts';

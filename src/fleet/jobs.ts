@@ -3,6 +3,9 @@ import { freeRestedAddresses, nextRested } from './addresses.ts';
 import { clusterCheck, clusterCheckPeriodicJob } from './clusters/check.ts';
 import { clusterImage } from './clusters/images.ts';
 import { noteDays } from './days.ts';
+import { enrolment } from './enrolment/enrol.ts';
+import { findingPorts } from './enrolment/findPorts.ts';
+import { forgetStarts } from './enrolment/starts.ts';
 import { nextToHear, watchNodes } from './heartbeat.ts';
 import { imagePreparation } from './prepareImage.ts';
 import { reverseNaming } from './reverse.ts';
@@ -22,6 +25,8 @@ export const fleetJobs: AnySaga[] = [
   askingBmc,
   readingBmc,
   switchingServer,
+  findingPorts,
+  enrolment,
 ];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [
@@ -38,6 +43,7 @@ export const fleetPeriodicJobs: PeriodicJob[] = [
   switchReadingPeriodicJob,
   askingBmcsPeriodicJob,
   readingBmcsPeriodicJob,
+  { name: 'fleet.forgetStarts', intervalMs: 600_000, work: forgetStarts },
 ];
 
 /** What is looked after also where no jobs are done. */

@@ -1,5 +1,6 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
 import { clusterRoutes } from './clusters/routes.ts';
+import { enrolmentRoutes } from './enrolment/routes.ts';
 import { examples } from './examples.ts';
 import * as images from './imageStaff.ts';
 import { changeNode, listNodes, lockNode, readNode } from './nodes.ts';
@@ -274,5 +275,6 @@ export const fleetStaffRoutes: RouteGroup[] = [
   imageRoutes,
   rackRoutes,
   serverRoutes,
+  enrolmentRoutes,
   switchRoutes,
 ];

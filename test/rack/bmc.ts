@@ -24,6 +24,8 @@ export interface RackBmcOptions {
   env?: Record<string, string>;
   /** A port for the server's own side of the BMC, as QEMU's `ipmi-bmc-extern` connects to it. */
   guestPort?: number;
+  /** Where it listens. Default: a port that is free. */
+  port?: number;
   uuid?: string;
   serial?: string;
 }
@@ -58,7 +60,7 @@ export async function startBmc(tree: string, options: RackBmcOptions = {}): Prom
     serial = 'R1-0001',
   } = options;
   const folder = await mkdtemp(join(tmpdir(), 'innkeeper-bmc-'));
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   const relay = await startRelay(join(folder, 'serial'));
   await mkdir(join(folder, 'state'));
   await writeFile(join(folder, 'temp'), '34');
@@ -66,6 +68,7 @@ export async function startBmc(tree: string, options: RackBmcOptions = {}): Prom
   const chassis = join(import.meta.dirname, 'bmcChassis.sh');
   const files = {
     ...{ folder, address, port, uuid, chassis },
+    lan: join(import.meta.dirname, 'bmcLan.sh'),
     serialPort: relay.port,
     guestPort: options.guestPort,
   };

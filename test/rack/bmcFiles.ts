@@ -4,12 +4,14 @@ interface Given {
   port: number;
   uuid: string;
   chassis: string;
+  /** What says its own address, to whoever asks over the server's bus. */
+  lan: string;
   serialPort: number;
   guestPort: number | undefined;
 }
 
 /** Of `ipmi_sim`: its users, where it listens, and what it calls to switch its server. It lets in by cipher suite 0, and cannot be told not to. */
-export function lanFile({ address, port, uuid, chassis, serialPort, guestPort }: Given): string {
+export function lanFile({ address, port, uuid, chassis, lan, serialPort, guestPort }: Given): string {
   return [
     'name "bmc"',
     'set_working_mc 0x20',
@@ -17,6 +19,7 @@ export function lanFile({ address, port, uuid, chassis, serialPort, guestPort }:
     `addr ${address} ${port}`,
     'priv_limit admin',
     ...['callback', 'user', 'operator', 'admin'].map((level) => `allowed_auths_${level} md5`),
+    `lan_config_program "${lan} ${address}"`,
     `guid ${uuid.replaceAll('-', '')}`,
     'endlan',
     `chassis_control "${chassis} 0x20"`,

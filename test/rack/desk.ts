@@ -1,11 +1,10 @@
-import { createHash, X509Certificate } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import {
   type Desk,
+  ensureCallCertificate,
   installerHandler,
   newStart,
   type Plan,
@@ -13,7 +12,6 @@ import {
   type Report,
   type Start,
 } from '../../src/drivers/installer/index.ts';
-import { runProgram } from '../../src/platform/host/program.ts';
 
 /** Whoever servers report to in tests: keeps starts in memory, and what it is told. */
 export interface TestDesk {
@@ -34,10 +32,10 @@ export interface TestDesk {
 
 /** Opens one at an address of this host. Its certificate is made in `dir`. */
 export async function openDesk(dir: string, address: string): Promise<TestDesk> {
-  const { key, cert } = await certificate(dir);
+  const { key, cert, pin } = await ensureCallCertificate(dir);
   const desk: TestDesk = {
     url: '',
-    key: `sha256//${keyHash(cert)}`,
+    key: pin,
     plan: { task: 'wait' },
     image: null,
     reports: [],
@@ -71,6 +69,7 @@ function keeper(desk: TestDesk): Desk {
     },
     report: async ({ proved }, report) => void desk.reports.push({ proved, report }),
     plan: async () => desk.plan,
+    meanwhile: async () => ({ task: 'wait' }),
     async image() {
       if (desk.image === null) return null;
       const { file, breaksOffAfter } = desk.image;
@@ -78,16 +77,4 @@ function keeper(desk: TestDesk): Desk {
       return { bytes: (await stat(file)).size, content };
     },
   };
-}
-
-async function certificate(dir: string): Promise<{ key: string; cert: string }> {
-  const [keyFile, certFile] = [join(dir, 'desk.key'), join(dir, 'desk.crt')];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=desk'];
-  await runProgram(['openssl', 'req', '-x509', ...kind, '-keyout', keyFile, '-out', certFile]);
-  return { key: await readFile(keyFile, 'utf8'), cert: await readFile(certFile, 'utf8') };
-}
-
-function keyHash(cert: string): string {
-  const key = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' });
-  return createHash('sha256').update(key).digest('base64');
 }

@@ -100,7 +100,7 @@ export async function openRack({
     address: network.address,
     prefix: 24,
     gateway: network.address,
-    strangers: null,
+    range: null,
     script: `${boot.url}/boot.ipxe`,
     log: { warn: (message) => console.warn(message) },
   });

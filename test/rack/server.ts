@@ -10,6 +10,8 @@ export interface ServerParts {
   /** QEMU's arguments for its network: cards and what they hang on. */
   network: string[];
   firmware?: { kind: 'bios' } | { kind: 'uefi'; code: string; variables: string };
+  serial?: string;
+  uuid?: string;
 }
 
 export interface Disk {
@@ -24,6 +26,8 @@ export interface Disk {
 export interface Server {
   /** Presses the switch. `direct` starts a kernel without any firmware's choice. */
   on(direct?: { kernel: string; initrd: string; commandLine: string }): void;
+  /** What starts it where something else has its power: with its serial line at a socket, and its own side of its BMC at a port of this host. */
+  commandLine(serialSocket: string, guestPort: number): string[];
   /** Takes the power, at once. */
   off(): Promise<void>;
   /** Everything that its serial line has said. */
@@ -52,6 +56,15 @@ export async function buildServer(dir: string, tree: string, parts: ServerParts)
   let heard = '';
   let running: RunningProgram | null = null;
   return {
+    commandLine: (serialSocket, guestPort) => [
+      programIn(tree, 'qemu-system-x86_64'),
+      ...chassis(parts),
+      ...['-chardev', `socket,id=s0,path=${serialSocket},reconnect=1`, '-device', 'isa-serial,chardev=s0'],
+      ...['-chardev', `socket,id=ipmi0,host=127.0.0.1,port=${guestPort},reconnect=2`],
+      ...['-device', 'ipmi-bmc-extern,id=bmc0,chardev=ipmi0', '-device', 'isa-ipmi-kcs,bmc=bmc0'],
+      ...diskArguments(parts.disks, fileOf),
+      ...parts.network,
+    ],
     on(direct) {
       if (running) throw new Error('it is on');
       const disks = parts.disks.filter((disk) => !pulled.has(disk.serial));
@@ -60,6 +73,7 @@ export async function buildServer(dir: string, tree: string, parts: ServerParts)
         : [];
       const argv = [
         programIn(tree, 'qemu-system-x86_64'),
+        ...['-serial', 'stdio'],
         ...chassis(parts),
         ...diskArguments(disks, fileOf),
       ];
@@ -94,7 +108,12 @@ export async function buildServer(dir: string, tree: string, parts: ServerParts)
   };
 }
 
-function chassis({ memoryMib = 768, firmware = { kind: 'bios' } }: ServerParts): string[] {
+function chassis({
+  memoryMib = 768,
+  firmware = { kind: 'bios' },
+  serial = 'R1-0001',
+  uuid = 'a1234567-89ab-cdef-a123-456789abcdef',
+}: ServerParts): string[] {
   const uefi =
     firmware.kind === 'uefi'
       ? [
@@ -103,10 +122,10 @@ function chassis({ memoryMib = 768, firmware = { kind: 'bios' } }: ServerParts):
         ]
       : [];
   return [
-    ...['-M', 'q35', '-nodefaults', '-display', 'none', '-vga', 'none', '-serial', 'stdio'],
+    ...['-M', 'q35', '-nodefaults', '-display', 'none', '-vga', 'none'],
     ...['-accel', 'tcg,thread=multi,tb-size=256', '-cpu', 'max,la57=off', '-smp', '2', '-m', `${memoryMib}`],
-    ...['-uuid', 'a1234567-89ab-cdef-a123-456789abcdef'],
-    ...['-smbios', 'type=1,manufacturer=Example,product=R1,serial=R1-0001', '-boot', 'reboot-timeout=1000'],
+    ...['-uuid', uuid],
+    ...['-smbios', `type=1,manufacturer=Example,product=R1,serial=${serial}`, '-boot', 'reboot-timeout=1000'],
     ...uefi,
   ];
 }

@@ -8,6 +8,8 @@ const seconds: Record<string, number> = {
   'test/consoles.test.ts': 73,
   'src/drivers/edge/nftables.machine.test.ts': 113,
   'src/drivers/netboot/install.machine.test.ts': 150,
+  'src/fleet/enrolment/enrol.machine.test.ts': 120,
+  'src/fleet/enrolment/enrolment.test.ts': 30,
   'test/restored.test.ts': 98,
   'test/restoredPayments.test.ts': 85,
   'test/idle.test.ts': 75,

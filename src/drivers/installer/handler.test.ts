@@ -24,6 +24,7 @@ beforeEach(async () => {
     },
     report: async (_, report) => void reports.push(report),
     plan: async () => plan,
+    meanwhile: async () => ({ task: 'wait' }),
     image: async () => ({ bytes: 4, content: Readable.from([Buffer.from('tree')]) }),
   });
   server = createServer(

@@ -16,6 +16,8 @@ export interface Desk {
   report(start: Start, report: Report): Promise<void>;
   /** What is to be done. Asked for proved starts alone. */
   plan(start: Start): Promise<Plan>;
+  /** What a server does whose start nobody has proved: at most it gives its own BMC a password that nothing else has. */
+  meanwhile(start: Start): Promise<Extract<Plan, { task: 'wait' | 'bmc' }>>;
   /** The packed tree that the plan installs; null when it installs none. Asked for proved starts alone. */
   image(start: Start): Promise<{ bytes: number; content: Readable } | null>;
 }
@@ -65,7 +67,7 @@ async function claimed(desk: Desk, start: Start, body: unknown, response: Server
 }
 
 async function planned(desk: Desk, start: Start, response: ServerResponse) {
-  const plan: Plan = start.proved ? await desk.plan(start) : { task: 'wait' };
+  const plan: Plan = start.proved ? await desk.plan(start) : await desk.meanwhile(start);
   checkPlan(plan);
   reply(response, 200, plan);
 }

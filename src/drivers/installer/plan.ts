@@ -8,6 +8,8 @@ export type Plan =
   | { task: 'wait' }
   /** Nothing is to be done; it starts the server again. */
   | { task: 'restart' }
+  /** An account of its own BMC gets this password, over the machine's own bus; it asks again then. */
+  | { task: 'bmc'; bmc: { user: string; password: string } }
   | { task: 'wipe'; wipe: string[] }
   | InstallPlan
   | RescuePlan;
@@ -51,9 +53,16 @@ const mostDisks = 64;
  * checked where they ask; this is the last line.
  */
 export function checkPlan(plan: Plan): void {
+  if (plan.task === 'bmc') checkBmc(plan.bmc);
   if (plan.task === 'wipe') checkSerials(plan.wipe);
   if (plan.task === 'install') checkInstall(plan);
   if (plan.task === 'rescue') checkPerson({ ...plan, nameservers: [] });
+}
+
+/** As BMCs hold them; of the name only what no program takes for anything else. */
+function checkBmc({ user, password }: { user: string; password: string }): void {
+  if (!/^[a-z][a-z0-9]{0,15}$/.test(user)) refuse('not a user of a BMC');
+  if (!/^[!-~]{8,16}$/.test(password)) refuse('a BMC’s password has 8 to 16 printable characters');
 }
 
 function checkInstall({ wipe, layout, image, identity }: InstallPlan): void {

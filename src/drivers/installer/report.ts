@@ -26,6 +26,11 @@ const RawWiped = Type.Object({
 const Raw = Type.Union([
   Type.Object({ kind: Type.Literal('step'), step: Line, seconds: Seconds }),
   Type.Object({ kind: Type.Literal('progress'), bytes: Bytes }),
+  Type.Object({
+    kind: Type.Literal('bmc'),
+    address: Type.Union([Type.String({ maxLength: 45 }), Type.Null()]),
+    problem: Type.Union([Line, Type.Null()]),
+  }),
   Type.Object({ kind: Type.Literal('failed'), reason: Line }),
   Type.Object({ kind: Type.Literal('done') }),
   RawWiped,
@@ -66,6 +71,8 @@ export type Report =
   | { kind: 'step'; step: string; seconds: number }
   /** Of the image: how much of it has come. */
   | { kind: 'progress'; bytes: number }
+  /** Its BMC took the password, and answers at this address; or why it did not. */
+  | { kind: 'bmc'; address: string | null; problem: string | null }
   | { kind: 'wiped'; wiped: Wiped }
   | { kind: 'failed'; reason: string }
   | { kind: 'done' };

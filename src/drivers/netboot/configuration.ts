@@ -6,8 +6,8 @@ export interface NetbootNetwork {
   prefix: number;
   /** What servers are told to send other packets to. */
   gateway: string;
-  /** Addresses for machines that nobody knows, while enrolment is open; null: they get none. */
-  strangers: { from: string; to: string } | null;
+  /** Addresses for those whom no reservation gives one; null: each reservation names its own. */
+  range: { from: string; to: string } | null;
   /** Where iPXE fetches its script, without query. */
   script: string;
 }
@@ -21,20 +21,21 @@ export interface NetbootFiles {
 }
 
 /**
- * What dnsmasq is told. It answers only who is known by a reservation, or while enrolment is open anybody; firmware gets iPXE, over TFTP,
+ * What dnsmasq is told. It answers only who is known by a reservation, which for a while may be everybody; firmware gets iPXE, over TFTP,
  * and iPXE gets its script. Names it resolves none.
  */
 export function configuration(network: NetbootNetwork, files: NetbootFiles): string {
-  const { strangers } = network;
-  const range = strangers
-    ? `dhcp-range=${strangers.from},${strangers.to},${maskOf(network.prefix)},10m`
+  const { range: any } = network;
+  const range = any
+    ? `dhcp-range=${any.from},${any.to},${maskOf(network.prefix)},10m`
     : `dhcp-range=${network.address},static,${maskOf(network.prefix)},10m`;
   return `port=0
 interface=${network.interface}
 bind-interfaces
 dhcp-authoritative
 ${range}
-${strangers ? '' : 'dhcp-ignore=tag:!known\n'}dhcp-hostsdir=${files.reservations}
+dhcp-ignore=tag:!known
+dhcp-hostsdir=${files.reservations}
 dhcp-option=option:router,${network.gateway}
 dhcp-userclass=set:ipxe,iPXE
 dhcp-match=set:efi,option:client-arch,7

@@ -17,7 +17,7 @@ describe.skipIf(withoutRack !== null)('dnsmasq', () => {
     openNetboot({
       ...{ dir, programs: dir, program: programIn(rackTree, 'dnsmasq'), env: surroundings(rackTree) },
       ...{ interface: network.bridge, address: network.address, prefix: 24, gateway: network.address },
-      ...{ strangers: null, script: 'http://192.0.2.1/boot.ipxe' },
+      ...{ range: null, script: 'http://192.0.2.1/boot.ipxe' },
       log: { warn: (message) => void warnings.push(message) },
     });
   const pid = () => readFile(join(dir, 'pid'), 'utf8').then(Number, () => null);

@@ -1,16 +1,26 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
-import { asRoot, type RunningProgram, runAsRoot, startProgram } from '../../platform/host/program.ts';
+import {
+  asRoot,
+  type RunningProgram,
+  runAsRoot,
+  runProgram,
+  startProgram,
+} from '../../platform/host/program.ts';
 import { configuration, type NetbootNetwork } from './configuration.ts';
 
 /** What gives servers their address and their first program, for as long as it is open. */
 export interface Netboot {
-  /** The server with this MAC address gets this address. In force at once; may be repeated. */
-  reserve(mac: string, address: string): Promise<void>;
+  /** The server with this MAC address gets this address; null: any of the range. In force at once; may be repeated. */
+  reserve(mac: string, address: string | null): Promise<void>;
   /** It gets none any more. */
   release(mac: string): Promise<void>;
+  /** Those that have one, by their MAC addresses. */
+  reserved(): Promise<string[]>;
+  /** Whether machines get an address of the range that nobody has reserved one for. */
+  admitStrangers(are: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,7 +35,12 @@ export interface NetbootOptions extends NetbootNetwork {
   log: { warn(message: string): void };
 }
 
+/** Opens the one of a network. Fails in words where its program does not start. */
+export type OpenNetboot = (options: NetbootOptions) => Promise<Netboot>;
+
 const pauseMs = 1_000;
+/** What everybody's MAC address is like. */
+const everybody = '*:*:*:*:*:*';
 
 /** Starts dnsmasq, and starts it again when it ends. */
 export async function openNetboot(options: NetbootOptions): Promise<Netboot> {
@@ -36,7 +51,13 @@ export async function openNetboot(options: NetbootOptions): Promise<Netboot> {
     leases: join(dir, 'leases'),
     pid: join(dir, 'pid'),
   };
+  await runProgram([program, '--version'], { env }).catch((cause: Error) => {
+    const message = `${program} does not start here, which gives servers their addresses: install the Debian package dnsmasq-base`;
+    throw new Error(message, { cause });
+  });
   await mkdir(files.reservations, { recursive: true });
+  // Whom an earlier process admitted is not for this one to answer.
+  await rm(join(files.reservations, 'everybody'), { force: true });
   const conf = join(dir, 'dnsmasq.conf');
   await writeFile(conf, configuration(options, files));
   // Whoever was killed before it could end its own leaves it, and two of them would answer every server twice.
@@ -61,14 +82,28 @@ export async function openNetboot(options: NetbootOptions): Promise<Netboot> {
     const pid = await pidIn(files.pid);
     if (pid !== null) await runAsRoot(['kill', '-HUP', `${pid}`]).catch(() => undefined);
   };
+  const write = async (file: string, line: string) => {
+    if ((await readFile(file, 'utf8').catch(() => null)) === line) return;
+    await writeFile(`${join(dir, 'reservation')}.partial`, line);
+    await rename(`${join(dir, 'reservation')}.partial`, file);
+    await reread();
+  };
   return {
     async reserve(mac, address) {
       const file = fileOf(files.reservations, mac);
-      if (!ipaddr.IPv4.isValidFourPartDecimal(address)) throw new Error(`not an IPv4 address: ${address}`);
-      const line = `${mac},${address}\n`;
-      if ((await readFile(file, 'utf8').catch(() => null)) === line) return;
-      await writeFile(`${join(dir, 'reservation')}.partial`, line);
-      await rename(`${join(dir, 'reservation')}.partial`, file);
+      if (address !== null && !ipaddr.IPv4.isValidFourPartDecimal(address))
+        throw new Error(`not an IPv4 address: ${address}`);
+      await write(file, address === null ? `${mac}\n` : `${mac},${address}\n`);
+    },
+    async reserved() {
+      const names = (await readdir(files.reservations)).filter((name) => /^[0-9a-f]{12}$/.test(name));
+      return names.map((name) => name.replaceAll(/(..)(?!$)/g, '$1:')).sort();
+    },
+    async admitStrangers(are) {
+      const file = join(files.reservations, 'everybody');
+      if (are) return write(file, `${everybody}\n`);
+      if ((await readFile(file).catch(() => null)) === null) return;
+      await rm(file);
       await reread();
     },
     async release(mac) {

@@ -4,7 +4,8 @@
  * disk": so none installs itself twice, and a boot order that somebody broke is never the end.
  */
 export type { NetbootNetwork } from './configuration.ts';
-export { type Netboot, type NetbootOptions, openNetboot } from './dnsmasq.ts';
+export { type Netboot, type NetbootOptions, type OpenNetboot, openNetboot } from './dnsmasq.ts';
 export { type BootDesk, netbootHandler } from './handler.ts';
+export { type OwnAddress, ownAddress } from './ownAddress.ts';
 export { ensureBootPrograms } from './programs.ts';
 export { type BootAnswer, type BootPlaces, bootScript } from './script.ts';

@@ -36,7 +36,7 @@ describe('what iPXE is told', () => {
 describe('what dnsmasq is told', () => {
   const network: NetbootNetwork = {
     ...{ interface: 'br0', address: '192.0.2.1', prefix: 23, gateway: '192.0.2.254' },
-    strangers: null,
+    range: null,
     script: 'http://192.0.2.1/boot.ipxe',
   };
   const files = { tftp: '/t', reservations: '/r', leases: '/l', pid: '/p' };
@@ -48,10 +48,10 @@ describe('what dnsmasq is told', () => {
     expect(lines).toContain(`dhcp-boot=tag:ipxe,http://192.0.2.1/boot.ipxe?mac=\${net0/mac}`);
   });
 
-  it('is to answer anybody while enrolment is open', () => {
-    const strangers = { from: '192.0.2.100', to: '192.0.2.200' };
-    const lines = configuration({ ...network, strangers }, files).split('\n');
-    expect(lines).not.toContain('dhcp-ignore=tag:!known');
+  it('is to give addresses of a range, also to nobody without a reservation', () => {
+    const range = { from: '192.0.2.100', to: '192.0.2.200' };
+    const lines = configuration({ ...network, range }, files).split('\n');
+    expect(lines).toContain('dhcp-ignore=tag:!known');
     expect(lines).toContain('dhcp-range=192.0.2.100,192.0.2.200,255.255.254.0,10m');
   });
 });

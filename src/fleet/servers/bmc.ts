@@ -51,6 +51,21 @@ export const sealedBmcs = statement<SealedValue, { limit: number }>(
   `select password as sealed, 'bmc of server ' || server_id as context from server_bmcs order by server_id limit :limit`,
 );
 
+const ownerOf = statement<{ name: string }, { serverId: number; address: string; port: number | null }>(
+  'fleet.serverAtBmc',
+  `select s.name from server_bmcs b join servers s on s.id = b.server_id
+   where b.address = :address::inet and coalesce(b.port, 0) = coalesce(:port::integer, 0) and s.id <> :serverId`,
+);
+
+/** The name of the server that has the BMC at this place, other than one; null: none. */
+export async function otherAtBmc(
+  { db }: Context,
+  serverId: number,
+  { address, port }: Pick<Reached, 'address' | 'port'>,
+): Promise<string | null> {
+  return (await db.maybe(ownerOf, { serverId, address, port }))?.name ?? null;
+}
+
 /** How a BMC is reached, in the form in which it is kept. `invalid_request` where no BMC can be reached so, or none of its kind here. */
 export function readBmc({ config }: Context, { kind, address, port = null, user, ...bmc }: NewBmc): Reached {
   if (kind === 'simulated' && config.hypervisor !== 'simulator')

@@ -37,6 +37,8 @@ const server = {
   },
   disks: [],
   note: null,
+  hardware: null,
+  measured_at: null,
   actions: {
     ...{ place: possible, quarantine: possible },
     ...{ release: not(`ams2-07 is waiting: ${idle}`), retire: possible },

@@ -1,5 +1,7 @@
+import type { Inventory } from '../../drivers/installer/index.ts';
 import { statement } from '../../platform/index.ts';
 import type { Reached } from './bmc.ts';
+import { viewHardware } from './hardware.ts';
 import { actionsOf, type PowerAction, type ServerState } from './states.ts';
 
 /** What was heard of a BMC; moments as text. */
@@ -31,6 +33,8 @@ export interface ServerRow {
   bmc: (Reached & Heard) | null;
   disks: { serial: string; model: string | null; installed_at: string; removed_at: string | null }[];
   note: string | null;
+  hardware: Inventory | null;
+  measured_at: Date | null;
   created_at: Date;
 }
 
@@ -40,7 +44,7 @@ export const bySerial = 'lower(t.serial) collate "C"';
 
 export const selectServer = `
   select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
-    t.created_at, ${byName} as by_name,
+    t.hardware, t.measured_at, t.created_at, ${byName} as by_name,
     (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
     (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,
        'switch_port', p.switch_port) order by p.position), '[]')
@@ -78,6 +82,8 @@ export function viewServer(row: ServerRow) {
     disks: row.disks.map(({ serial, model, installed_at: installed, removed_at: removed }) => ({
       ...{ serial, model, installed_at: new Date(installed), removed_at: moment(removed) },
     })),
+    hardware: row.hardware && viewHardware(row.hardware),
+    measured_at: row.measured_at,
     actions: actionsOf(row),
     created_at: row.created_at,
   };

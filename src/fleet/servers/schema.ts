@@ -16,14 +16,14 @@ import {
 import { Note } from '../racks/schema.ts';
 import { refusalCodes, serverActions, serverStates } from './states.ts';
 
-const Named = Type.String({
+export const Named = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$',
   'x-message':
     'must begin with a letter or digit and have at most 63 letters, digits, dots, hyphens and underscores',
   description: 'What staff calls it',
   examples: ['ams2-07'],
 });
-const Serial = line(64, { description: 'As its maker numbered it', examples: ['CZJ9380B7V'] });
+export const Serial = line(64, { description: 'As its maker numbered it', examples: ['CZJ9380B7V'] });
 const DiskSerial = line(64, { examples: ['S4EVNF0M812345'] });
 const State = named(
   'ServerState',
@@ -32,12 +32,12 @@ const State = named(
       'waiting: known and not accepted yet, so nothing is installed on it; ready: in stock; held: an order has it; rented: a customer has it; returning: it is wiped and checked; quarantined, broken: kept out of stock; retired: it is gone',
   }),
 );
-const Unit = Type.Integer({
+export const Unit = Type.Integer({
   minimum: 1,
   maximum: 100,
   description: 'The lowest unit that it takes, counted from the floor',
 });
-const Height = Type.Integer({ minimum: 1, maximum: 50, description: 'How many units it takes' });
+export const Height = Type.Integer({ minimum: 1, maximum: 50, description: 'How many units it takes' });
 const Mac = Type.String({
   pattern: '^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$',
   'x-message': 'must be a MAC such as 52:54:00:12:34:56',
@@ -58,7 +58,7 @@ const Certificate = Type.String({
 });
 const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
 
-const NewBmc = named(
+export const NewBmc = named(
   'NewServerBmc',
   Strict({
     kind: BmcKind,
@@ -176,6 +176,45 @@ const ServerPort = named(
   }),
 );
 
+const Count = Type.Integer({ minimum: 0 });
+export const Hardware = named(
+  'ServerHardware',
+  Type.Object({
+    system: Type.Object({
+      uuid: Type.String(),
+      vendor: Type.String(),
+      product: Type.String(),
+      serial: Type.String(),
+    }),
+    firmware: Type.Object({ version: Type.String(), boot: Choice(['bios', 'uefi']) }),
+    processor: Type.Object({ model: Type.String(), sockets: Count, cores: Count, threads: Count }),
+    memory_mib: Count,
+    memory_modules: Type.Array(Type.Object({ slot: Type.String(), mib: Count, type: Type.String() })),
+    disks: Type.Array(
+      Type.Object({
+        serial: Type.String(),
+        model: Type.String(),
+        firmware: Type.String(),
+        bytes: Count,
+        kind: Choice(['nvme', 'ssd', 'hdd']),
+        healthy: Nullable(Type.Boolean({ description: 'What the disk says of itself; null: nothing' })),
+      }),
+    ),
+    ports: Type.Array(Type.Object({ name: Type.String(), mac: Type.String(), linked: Type.Boolean() })),
+    bmc: Nullable(
+      Type.Object(
+        {
+          firmware: Nullable(Type.String()),
+          address: Nullable(Type.String()),
+          mac: Nullable(Type.String()),
+        },
+        { description: 'As the machine sees it from inside; null: it sees none' },
+      ),
+    ),
+  }),
+  'What the installer measured',
+);
+
 export const Server = named(
   'Server',
   Type.Object({
@@ -195,6 +234,8 @@ export const Server = named(
     bmc: Nullable(Bmc),
     disks: Type.Array(Disk, { description: 'Those that were taken out stay on the record' }),
     note: Nullable(Type.String()),
+    hardware: Nullable(Hardware),
+    measured_at: Nullable(Timestamp),
     actions: PossibleActions(
       { each: 'PossibleServerAction', all: 'PossibleServerActions' },
       serverActions,

@@ -103,7 +103,10 @@ async function readDrivers(
   );
 }
 
-const scripts = ['agent', 'inventory', 'wipe_all', 'wipe', 'install_tree', 'identify', 'bootable', 'rescue'];
+const scripts = [
+  ...['agent', 'inventory', 'set_bmc', 'wipe_all', 'wipe', 'install_tree', 'identify', 'bootable'],
+  'rescue',
+];
 
 /** What we wrote: programs by their name, and what they share. */
 async function readScripts(): Promise<FileEntry[]> {

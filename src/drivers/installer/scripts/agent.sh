@@ -20,7 +20,11 @@ call report -H 'content-type: application/json' --data-binary @/run/innkeeper/in
 
 while :; do
   call plan > /run/innkeeper/plan || exit 1
-  [ "$(plan .task)" != wait ] && break
+  case $(plan .task) in
+    wait) ;;
+    bmc) set_bmc ;;
+    *) break ;;
+  esac
   prove
   sleep 2
 done

@@ -14,7 +14,11 @@ done
 lscpu -J > lscpu
 ip -j link > links
 dmidecode -q -t memory > memory 2>/dev/null
-ipmitool -I open mc info > bmc 2>/dev/null && ipmitool -I open lan print 1 >> bmc 2>/dev/null
+ipmitool -I open mc info > bmc 2>/dev/null && for channel in 1 8 2 3 4 5 6 7; do
+  ipmitool -I open lan print $channel > lan 2>/dev/null
+  # The first that has an address.
+  grep -q '^IP Address  *: *[0-9]' lan && ! grep -q '^IP Address  *: *0\.0\.0\.0' lan && { cat lan >> bmc; break; }
+done
 jq -nc --slurpfile disks disks.jsonl --slurpfile lscpu lscpu --slurpfile links links \
   --rawfile memory memory --rawfile bmc bmc \
   --arg uuid "$(cat /sys/class/dmi/id/product_uuid)" --arg vendor "$(cat /sys/class/dmi/id/sys_vendor)" \

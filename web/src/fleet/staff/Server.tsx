@@ -24,6 +24,7 @@ import {
   Thing,
   useColumns,
 } from '../../ui/index.ts';
+import { Hardware } from './Hardware.tsx';
 import { changeOf, ServerFields } from './ServerFields.tsx';
 
 /** One server: where it stands, what is known of it, and what staff does with it. */
@@ -53,6 +54,7 @@ export function Server() {
             />
             <Acts of={server} />
           </Section>
+          {server.hardware && <Hardware of={server.hardware} />}
           <Ports of={server} />
           <Bmc of={server} />
           {server.bmc !== null && <Readings of={server} />}

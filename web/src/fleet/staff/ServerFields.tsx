@@ -46,7 +46,7 @@ function BmcKind({ value }: { value: string | undefined }) {
 }
 
 /** Every rack there is. */
-function RackChoice({ value }: { value: number | null | undefined }) {
+export function RackChoice({ value }: { value: number | null | undefined }) {
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(racks({ limit: 100 }));
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();

@@ -1,0 +1,106 @@
+import { isIP } from 'node:net';
+import type { Desk, Plan, Report } from '../../drivers/installer/index.ts';
+import type { BootDesk } from '../../drivers/netboot/index.ts';
+import { type Context, statement, transaction } from '../../platform/index.ts';
+import { arrive, noteSeen } from './arrivals.ts';
+import { openBmc, sealBmc } from './sealedBmc.ts';
+import { findStart, keepClaim, openStart } from './starts.ts';
+import { enrolmentSince } from './window.ts';
+
+const known = statement<{ state: string }, { mac: string }>(
+  'fleet.serverAtMac',
+  'select s.state from server_ports p join servers s on s.id = p.server_id where p.mac = :mac::macaddr',
+);
+const isRejected = statement<{ id: number }, { mac: string; since: Date }>(
+  'fleet.rejectedAtMac',
+  `select id from server_arrivals where mac = :mac::macaddr and state = 'rejected' and decided_at >= :since limit 1`,
+);
+const accepted = statement<{ id: number; bmc: Buffer }, { startId: number }>(
+  'fleet.machineToEnrol',
+  `select id, bmc from server_arrivals where start_id = :startId and state = 'accepted' and bmc_inside = 'wanted' and problem is null
+     and bmc is not null`,
+);
+const lockAccepted = statement<{ id: number; bmc: Buffer }, { startId: number }>(
+  'fleet.lockMachineToEnrol',
+  `select id, bmc from server_arrivals where start_id = :startId and state = 'accepted' and bmc_inside = 'wanted' and bmc is not null
+   for update`,
+);
+const writeInside = statement<
+  never,
+  { id: number; bmc: Buffer; inside: 'wanted' | 'set'; problem: string | null }
+>(
+  'fleet.hearInside',
+  'update server_arrivals set bmc = :bmc, bmc_inside = :inside, problem = :problem where id = :id',
+);
+const knownMacs = statement<{ mac: string }>(
+  'fleet.macsOfServers',
+  `select p.mac::text as mac from server_ports p join servers s on s.id = p.server_id where s.state <> 'retired' order by p.mac`,
+);
+
+/** What a machine that starts from the network is to start: our installer looks at those that nobody knows, while enrolment is open; all others get their disk. */
+export function bootAnswer(ctx: Context): BootDesk['answer'] {
+  return async (mac) => {
+    const server = await ctx.db.maybe(known, { mac });
+    if (server !== null && server.state !== 'waiting') return { start: 'disk' };
+    const since = await enrolmentSince(ctx);
+    if (since === null || (await ctx.db.maybe(isRejected, { mac, since })) !== null) return { start: 'disk' };
+    const token = await openStart(ctx, mac);
+    return token === null ? { start: 'disk' } : { start: 'installer', token };
+  };
+}
+
+/** Whom the installers of machines call. None of them is told to do anything to a disk. */
+export function enrolmentDesk(ctx: Context): Desk {
+  const idOf = async (hash: string) => (await findStart(ctx, hash))?.id ?? null;
+  const toDo = async ({ tokenHash }: { tokenHash: string }) => {
+    const id = await idOf(tokenHash);
+    return id === null ? ({ task: 'wait' } as const) : taskOf(ctx, id);
+  };
+  return {
+    find: (hash) => findStart(ctx, hash),
+    async keep({ tokenHash, secretHash }) {
+      const id = await idOf(tokenHash);
+      return id !== null && secretHash !== null && keepClaim(ctx, id, secretHash);
+    },
+    async report({ tokenHash }, report) {
+      const start = await findStart(ctx, tokenHash);
+      if (start !== null) await hear(ctx, start, report);
+    },
+    plan: toDo,
+    meanwhile: toDo,
+    image: async () => null,
+  };
+}
+
+async function taskOf(ctx: Context, startId: number): Promise<Extract<Plan, { task: 'wait' | 'bmc' }>> {
+  await noteSeen(ctx, startId);
+  const machine = await ctx.db.maybe(accepted, { startId });
+  if (machine === null) return { task: 'wait' };
+  const { user, password } = openBmc(ctx, machine.id, machine.bmc);
+  return { task: 'bmc', bmc: { user, password } };
+}
+
+async function hear(ctx: Context, { id, mac }: { id: number; mac: string }, report: Report): Promise<void> {
+  if (report.kind === 'inventory') return arrive(ctx, id, mac, report.inventory);
+  if (report.kind !== 'bmc') return;
+  await transaction(ctx, 'fleet.hearInside', async (tx) => {
+    const machine = await tx.db.maybe(lockAccepted, { startId: id });
+    if (machine === null) return;
+    const { id: arrivalId, bmc: sealed } = machine;
+    const { address, problem } = report;
+    // It may have got another address since the inventory.
+    const isElsewhere = address !== null && isIP(address) !== 0;
+    const bmc = isElsewhere ? sealBmc(tx, arrivalId, { ...openBmc(tx, arrivalId, sealed), address }) : sealed;
+    await tx.db.run(writeInside, {
+      id: arrivalId,
+      bmc,
+      inside: problem === null ? 'set' : 'wanted',
+      problem,
+    });
+  });
+}
+
+/** Servers that may start from the network whether enrolment is open or not. */
+export async function macsOfServers(ctx: Context): Promise<string[]> {
+  return (await ctx.db.many(knownMacs)).map(({ mac }) => mac);
+}

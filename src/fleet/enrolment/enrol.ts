@@ -1,0 +1,223 @@
+import { type Bmc, type BmcConnection, BmcError } from '../../drivers/bmc/index.ts';
+import { nonceReader } from '../../drivers/installer/index.ts';
+import { record } from '../../events/index.ts';
+import {
+  type Context,
+  type Drivers,
+  type Failure,
+  saga,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
+import { machineNotEnrolled, serverEnrolled } from '../events.ts';
+import { keepBmc, type NewBmc, otherAtBmc } from '../servers/bmc.ts';
+import { requireServer } from '../servers/staff.ts';
+import { about, lockArrivalRow } from './arrivals.ts';
+import { openBmc } from './sealedBmc.ts';
+import { endStart, proveStart } from './starts.ts';
+
+interface Payload {
+  arrivalId: number;
+  serverId: number;
+}
+
+interface State {
+  isProved: true;
+}
+
+interface Under {
+  state: string;
+  start_id: number | null;
+  mac: string;
+  nonce: string | null;
+  bmc: Buffer | null;
+  bmc_inside: 'wanted' | 'set' | null;
+  problem: string | null;
+  decided_at: Date;
+}
+
+/** The installer asks every two seconds; whatever BMC it speaks to has answered by then. */
+const insideMs = 5 * 60_000;
+/** It prints its nonce every two seconds. */
+const proofMs = 30_000;
+
+const under = statement<Under, { id: number }>(
+  'fleet.arrivalUnderWay',
+  `select a.state, a.start_id, a.mac::text as mac, s.nonce, a.bmc, a.bmc_inside, a.problem, a.decided_at
+   from server_arrivals a left join server_starts s on s.id = a.start_id where a.id = :id`,
+);
+const enrolled = statement<never, { id: number }>(
+  'fleet.enrolArrival',
+  `update server_arrivals set state = 'enrolled', start_id = null, bmc = null, bmc_inside = null, problem = null where id = :id`,
+);
+const ready = statement<never, { id: number; now: Date }>(
+  'fleet.readyServer',
+  `update servers set state = 'ready', reason = null, state_since = :now where id = :id and state = 'waiting'`,
+);
+const putBack = statement<{ serial: string }, { id: number; problem: string }>(
+  'fleet.putBackArrival',
+  `update server_arrivals set state = 'waiting', bmc = null, bmc_inside = null, problem = :problem where id = :id and state = 'accepted'
+   returning serial`,
+);
+
+/**
+ * Makes a machine that staff accepted a server that is ready: its BMC has our account, it is the machine behind that BMC, nobody else is let in
+ * there, and it is off. Its disks are as they were.
+ */
+export const enrolment = saga<Payload, State>({
+  name: 'fleet.enrol',
+  queue: 'machine',
+  steps: [
+    { name: 'inside', do: ({ ctx, payload }) => waitForInstaller(ctx, payload.arrivalId) },
+    {
+      name: 'proof',
+      attempts: 3,
+      do: async ({ ctx, drivers, payload, signal }) => {
+        await refuseAnothers(ctx, payload);
+        await withBmc(ctx, drivers, payload.arrivalId, async (bmc, { nonce }) => {
+          if ((await bmc.readPower()) !== 'on') throw notProved('its BMC says that the server is off');
+          await readNonce(bmc, nonce, signal);
+        });
+        return { isProved: true };
+      },
+      recorded: async (tx, { arrivalId }) => {
+        const row = await tx.db.one(under, { id: arrivalId });
+        if (row.start_id !== null) await proveStart(tx, row.start_id, row.mac);
+      },
+    },
+    {
+      name: 'security',
+      attempts: 3,
+      do: ({ ctx, drivers, payload }) =>
+        withBmc(ctx, drivers, payload.arrivalId, async (bmc) => {
+          const { findings } = await bmc.readSecurity();
+          if (findings.length === 0) return;
+          const words = findings.map((finding) => finding.message).join(' ');
+          if (!ctx.config.insecureBmcs) throw refused('insecure_bmc', words);
+          ctx.log.warn(
+            { arrival: payload.arrivalId, findings: words },
+            'a server is enrolled with an insecure BMC',
+          );
+        }),
+    },
+    {
+      name: 'off',
+      do: ({ ctx, drivers, payload }) => withBmc(ctx, drivers, payload.arrivalId, (bmc) => bmc.powerOff()),
+    },
+  ],
+  succeeded: (tx, { arrivalId, serverId }) => end(tx, arrivalId, serverId),
+  failed: (tx, { arrivalId }, failure) => endFailed(tx, arrivalId, failure),
+});
+
+/** Until the machine has set our password from inside, where it is to. */
+async function waitForInstaller(ctx: Context, id: number): Promise<void> {
+  const row = await requireUnder(ctx, id);
+  if (row.bmc_inside !== 'wanted') return;
+  if (row.problem !== null) throw refused('bmc_refused', `The BMC did not take our account: ${row.problem}`);
+  if (ctx.clock.now().getTime() - row.decided_at.getTime() > insideMs)
+    throw refused(
+      'installer_silent',
+      'The machine was not heard of while it was to set the password of its BMC',
+    );
+  throw Object.assign(new Error('the machine has not set the password of its BMC yet'), {
+    ...{ code: 'installer_silent', waits: true },
+  });
+}
+
+async function withBmc(
+  ctx: Context,
+  drivers: Drivers,
+  id: number,
+  work: (bmc: Bmc, row: { nonce: string }) => Promise<void>,
+): Promise<void> {
+  const { bmc: sealed, nonce } = await requireUnder(ctx, id);
+  if (sealed === null || nonce === null) throw notProved('the machine has started anew meanwhile');
+  const bmc = drivers.bmc(connectionOf(openBmc(ctx, id, sealed)));
+  try {
+    await work(bmc, { nonce });
+  } catch (error) {
+    // One that answers nobody while it is enrolled is a wrong address, and nobody waits for that for days.
+    if (error instanceof BmcError && error.waits) throw refused(error.code, error.message, false);
+    throw error;
+  } finally {
+    await bmc.close();
+  }
+}
+
+/** It may say another address by now than when it was accepted. */
+async function refuseAnothers(ctx: Context, { arrivalId, serverId }: Payload): Promise<void> {
+  const { bmc: sealed } = await requireUnder(ctx, arrivalId);
+  if (sealed === null) return;
+  const { address, port = null } = openBmc(ctx, arrivalId, sealed);
+  const other = await otherAtBmc(ctx, serverId, { address, port });
+  if (other !== null) throw notProved(`the BMC at ${address} is that of ${other}`);
+}
+
+async function requireUnder(ctx: Context, id: number): Promise<Under> {
+  const row = await ctx.db.one(under, { id });
+  if (row.state !== 'accepted') throw Object.assign(new Error('it is enrolled no more'), { unwanted: true });
+  return row;
+}
+
+/** What goes out over the serial line of this BMC's server nobody else can know. */
+async function readNonce(bmc: Bmc, nonce: string, signal: AbortSignal): Promise<void> {
+  const line = await bmc.openSerial();
+  const read = nonceReader();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(notProved('what it should have printed on its serial line was not read there')),
+        proofMs,
+      );
+      const stop = () => clearTimeout(timer);
+      line.on('data', (chunk: Buffer) => {
+        if (!read(chunk.toString('latin1')).includes(nonce)) return;
+        stop();
+        resolve();
+      });
+      line.once('error', (error: Error) => {
+        stop();
+        reject(error);
+      });
+      line.once('close', () => {
+        stop();
+        reject(new BmcError('serial_taken', 'the serial line was closed before anything was proved'));
+      });
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+  } finally {
+    line.destroy();
+  }
+}
+
+function notProved(why: string): Error {
+  return refused('not_proved', `It is not shown that the machine is the one behind this BMC: ${why}`);
+}
+
+function refused(code: string, message: string, permanent = true): Error {
+  return Object.assign(new Error(message), { code, permanent });
+}
+
+function connectionOf({ port, certificate, ...bmc }: NewBmc): BmcConnection {
+  return { ...bmc, ...(port != null && { port }), ...(certificate != null && { certificate }) };
+}
+
+async function end(tx: TxContext, id: number, serverId: number): Promise<void> {
+  await tx.db.many(lockArrivalRow, { id });
+  const row = await tx.db.one(under, { id });
+  if (row.state !== 'accepted' || row.bmc === null) return;
+  await keepBmc(tx, serverId, openBmc(tx, id, row.bmc));
+  await tx.db.run(ready, { id: serverId, now: tx.clock.now() });
+  await tx.db.run(enrolled, { id });
+  if (row.start_id !== null) await endStart(tx, row.start_id);
+  const { name } = await requireServer(tx, serverId);
+  const aboutServer = { subject: { type: 'server', id: serverId }, organizationId: null };
+  await record(tx, serverEnrolled, { ...aboutServer, data: { name } });
+}
+
+/** It waits again, and staff sees why; whatever password its BMC has by now is nobody's. */
+async function endFailed(tx: TxContext, id: number, { message }: Failure): Promise<void> {
+  const row = await tx.db.maybe(putBack, { id, problem: message });
+  if (row === null) return;
+  await record(tx, machineNotEnrolled, { ...about(id), data: { serial: row.serial, problem: message } });
+}

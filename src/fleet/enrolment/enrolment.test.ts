@@ -1,0 +1,418 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
+import { until } from '../../../test/product.ts';
+import {
+  type ArrivingProduct,
+  type Installer,
+  startArrivingProduct,
+  type Told,
+} from '../../../test/rack/arriving.ts';
+import { contents, settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
+
+let it_: ArrivingProduct;
+beforeAll(async () => {
+  it_ = await startArrivingProduct();
+});
+afterAll(() => it_.product.stop());
+
+const staff = () => it_.product.staff;
+const open = () => staff().post('/staff/enrolment/open', { hours: 8 });
+const close = () => staff().post('/staff/enrolment/close', {});
+const list = async () => (await staff().get('/staff/enrolment/arrivals?state=waiting')).body.data.arrivals;
+const arrivalOf = async (id: number) =>
+  (await staff().get(`/staff/enrolment/arrivals/${id}`)).body.data.arrival;
+const serverOf = async (id: number) => (await staff().get(`/staff/servers/${id}`)).body.data.server;
+const accept = (id: number, body: object) => staff().post(`/staff/enrolment/arrivals/${id}/accept`, body);
+
+let made = 0;
+/** A machine starts from the network and tells what it has. */
+async function arrived(change: Partial<Told> = {}): Promise<{ id: number; machine: Installer; told: Told }> {
+  made += 1;
+  const number = String(made).padStart(2, '0');
+  const mac = `52:54:00:00:01:${number}`;
+  const told = {
+    ...{ mac, macs: [mac], serial: `S-${number}`, uuid: `u-${number}`, disks: [`D-${number}`] },
+    ...{ bmcAddress: `192.0.2.${made}`, ...change },
+  };
+  const machine = it_.installer(await it_.starts(told.mac));
+  expect(await machine.claim()).toBe(200);
+  expect(await machine.tells(told)).toBe(200);
+  const [{ id }] = await list();
+  return { id, machine, told };
+}
+
+/** Does what its installer does with a plan until it is no longer under way, with the BMC at its address. */
+async function obeyed(
+  id: number,
+  { machine, told }: { machine: Installer; told: Told },
+  prints = machine.nonce,
+) {
+  const bmc = it_.bmcAt(told.bmcAddress ?? '');
+  const plan = await until(
+    () => machine.plan(),
+    ({ task }) => task === 'bmc',
+  );
+  const account = { id: '4', name: plan.bmc.user, password: plan.bmc.password };
+  bmc.accounts.push({ ...account, access: 'administrator', isEnabled: true });
+  expect(
+    (await machine.call('POST', 'report', { kind: 'bmc', address: told.bmcAddress, problem: null })).status,
+  ).toBe(200);
+  const printing = setInterval(() => bmc.line.print(`\r\nINNKEEPER-PROOF ${prints}\r\n`), 50);
+  try {
+    return {
+      bmc,
+      account,
+      arrival: await until(
+        () => arrivalOf(id),
+        ({ state }) => state !== 'accepted',
+        80_000,
+      ),
+    };
+  } finally {
+    clearInterval(printing);
+  }
+}
+
+describe('while enrolment is closed', () => {
+  it('a machine that nobody knows gets no address from us, and is to start its disk', async () => {
+    expect(it_.addresses.strangers).toBe(false);
+    expect(await it_.starts('52:54:00:00:02:01')).toContain('sanboot');
+    await open();
+    await until(async () => it_.addresses.strangers, Boolean);
+    expect(await it_.starts('52:54:00:00:02:01')).toContain('innkeeper.token=');
+    await close();
+    await until(async () => !it_.addresses.strangers, Boolean);
+    expect(await it_.starts('52:54:00:00:02:01')).toContain('sanboot');
+  });
+
+  it('ends by itself at its time', async () => {
+    await open();
+    it_.product.clock.travel(9 * 3_600_000);
+    expect((await staff().get('/staff/enrolment')).body.data.enrolment).toMatchObject({
+      is_open: false,
+      open_until: null,
+    });
+    expect(await it_.starts('52:54:00:00:02:01')).toContain('sanboot');
+  });
+});
+
+describe('a machine that nobody knows', () => {
+  beforeAll(async () => {
+    // Its clock has just leapt, and a network that is not heard of for a minute is served by nobody.
+    const isServed = async () =>
+      (await staff().get('/staff/enrolment')).body.data.enrolment.networks[0].is_served;
+    await until(isServed, Boolean);
+    await open();
+  });
+
+  it('waits in the list with what it has, and is told to do nothing', async () => {
+    const { id, machine, told } = await arrived();
+    expect(await arrivalOf(id)).toMatchObject({
+      ...{ state: 'waiting', mac: told.mac, serial: told.serial, is_there: true, alike: [], server_id: null },
+      hardware: {
+        ...{ firmware: { boot: 'uefi' }, memory_mib: 64_300, processor: { cores: 8, threads: 16 } },
+        disks: [{ serial: told.disks[0], bytes: 960_197_124_096, kind: 'nvme', healthy: true }],
+        ...{ ports: [{ mac: told.mac, linked: true }], bmc: { address: told.bmcAddress } },
+      },
+    });
+    expect(await machine.plan()).toEqual({ task: 'wait' });
+    expect((await machine.call('GET', 'image')).status).toBe(403);
+  });
+
+  it('is a server that is ready once it gave its BMC our password and is proved to be behind it', async () => {
+    const arrival = await arrived({
+      macs: ['52:54:00:00:03:01', '52:54:00:00:03:02'],
+      mac: '52:54:00:00:03:01',
+    });
+    const { status, body } = await accept(arrival.id, { name: 'ams2-01' });
+    expect([status, body.data?.arrival.state], JSON.stringify(body)).toEqual([200, 'accepted']);
+    const { bmc, account, arrival: after } = await obeyed(arrival.id, arrival);
+    expect(after).toMatchObject({ state: 'enrolled', server: 'ams2-01', problem: null });
+    expect(account).toMatchObject({ name: 'innkeeper', password: expect.stringMatching(/^[!-~]{16}$/) });
+    expect(await serverOf(after.server_id)).toMatchObject({
+      ...{ name: 'ams2-01', state: 'ready', serial: arrival.told.serial, macs: arrival.told.macs },
+      bmc: { kind: 'ipmi', address: arrival.told.bmcAddress, user: 'innkeeper' },
+      ...{ disks: [{ serial: arrival.told.disks[0], removed_at: null }], hardware: { memory_mib: 64_300 } },
+    });
+    expect(bmc.power).toBe('off');
+    expect((await arrival.machine.call('GET', 'plan')).status).toBe(403);
+    // Known from now on: its disk, whatever enrolment is, and an address at any time.
+    expect(await it_.starts('52:54:00:00:03:02')).toContain('sanboot');
+    await until(async () => it_.addresses.reserved.has('52:54:00:00:03:02'), Boolean);
+  });
+
+  it('waits again, and says why, when another machine is behind the BMC that it says is its', async () => {
+    const arrival = await arrived();
+    await accept(arrival.id, { name: 'ams2-02' });
+    const printed = 'f'.repeat(32);
+    const plan = obeyed(arrival.id, arrival, printed);
+    const { arrival: after } = await plan;
+    expect(after).toMatchObject({
+      ...{
+        state: 'waiting',
+        problem: expect.stringContaining('not shown that the machine is the one behind this BMC'),
+      },
+      server: 'ams2-02',
+    });
+    expect(await serverOf(after.server_id)).toMatchObject({ state: 'waiting', bmc: null });
+  }, 300_000);
+
+  it('waits again when its BMC lets in without a password, with what to do about it', async () => {
+    const arrival = await arrived();
+    await accept(arrival.id, { name: 'ams2-03' });
+    const unsafe = it_.bmcAt(arrival.told.bmcAddress ?? '');
+    unsafe.failing.letsInWithoutPassword = true;
+    const { accounts, line } = unsafe;
+    const plan = await until(
+      () => arrival.machine.plan(),
+      ({ task }) => task === 'bmc',
+    );
+    accounts.push({
+      id: '4',
+      name: plan.bmc.user,
+      password: plan.bmc.password,
+      access: 'administrator',
+      isEnabled: true,
+    });
+    await arrival.machine.call('POST', 'report', {
+      kind: 'bmc',
+      address: arrival.told.bmcAddress,
+      problem: null,
+    });
+    const printing = setInterval(() => line.print(`INNKEEPER-PROOF ${arrival.machine.nonce}\n`), 50);
+    const after = await until(
+      () => arrivalOf(arrival.id),
+      ({ state }) => state === 'waiting',
+    );
+    clearInterval(printing);
+    expect(after.problem).toContain('cipher suite 0. Switch it off');
+    // Accepted again as the server that it is, with the BMC made safe.
+    unsafe.failing.letsInWithoutPassword = false;
+    expect((await accept(arrival.id, { server_id: after.server_id })).status).toBe(200);
+    expect((await obeyed(arrival.id, arrival)).arrival).toMatchObject({
+      state: 'enrolled',
+      server: 'ams2-03',
+    });
+  });
+
+  it('waits again when its BMC does not take our account', async () => {
+    const arrival = await arrived();
+    await accept(arrival.id, { name: 'ams2-04' });
+    await until(
+      () => arrival.machine.plan(),
+      ({ task }) => task === 'bmc',
+    );
+    await arrival.machine.call('POST', 'report', {
+      kind: 'bmc',
+      address: null,
+      problem: 'all of its accounts are taken: remove one',
+    });
+    const after = await until(
+      () => arrivalOf(arrival.id),
+      ({ state }) => state === 'waiting',
+    );
+    expect(after.problem).toContain('all of its accounts are taken');
+  });
+
+  it('shows at which port of which switch it hangs, and as a server it is plugged in there', async () => {
+    const macs = ['52:54:00:00:05:01', '52:54:00:00:05:02', '52:54:00:00:05:03'];
+    const port = (name: string, ...heard: string[]) => ({
+      ...{ name, label: '', isUp: true, speedMbps: 10_000, counters: null, macs: heard, vlan: null },
+    });
+    // The second hears through a cable to the first what that hears, of one of them.
+    const ports = [
+      [port('swp1', macs[0] ?? ''), port('swp2', macs[2] ?? '')],
+      [port('uplink', macs[2] ?? '')],
+    ];
+    for (const [at, those] of ports.entries()) {
+      it_.switches.put(`192.0.2.20${at}`, { ports: those });
+      const { body } = await staff().post('/staff/switches', {
+        ...{ name: `sw${at}`, location: 'AMS', address: `192.0.2.20${at}` },
+        credential: {
+          ...{ user: 'innkeeper', auth_protocol: 'sha256' },
+          ...{ auth_passphrase: 'auth-pass-123', privacy_passphrase: 'priv-pass-123' },
+        },
+      });
+      const path = `/staff/switches/${body.data.switch.id}`;
+      await until(
+        async () => (await staff().get(path)).body.data.switch.check.state,
+        (state) => state === 'ok',
+      );
+    }
+    const arrival = await arrived({ mac: macs[0] ?? '', macs });
+    const { plugged } = await until(
+      () => arrivalOf(arrival.id),
+      (seen) => seen.plugged.length > 0,
+    );
+    expect(plugged).toMatchObject([{ mac: macs[0], switch: 'sw0', switch_port: 'swp1' }]);
+    await accept(arrival.id, { name: 'plugged' });
+    const { arrival: after } = await obeyed(arrival.id, arrival);
+    expect((await serverOf(after.server_id)).ports).toMatchObject([
+      { mac: macs[0], switch: 'sw0', switch_port: 'swp1' },
+      { mac: macs[1], switch: null },
+      { mac: macs[2], switch: null },
+    ]);
+  });
+
+  it('that is a server which was written down becomes that one', async () => {
+    const { body } = await staff().post('/staff/servers', { name: 'typed', serial: 'S-typed' });
+    const { id } = body.data.server;
+    const arrival = await arrived({ serial: 'S-typed' });
+    expect(await arrivalOf(arrival.id)).toMatchObject({ server_id: id, server: 'typed' });
+    expect((await accept(arrival.id, { server_id: id })).status).toBe(200);
+    expect((await obeyed(arrival.id, arrival)).arrival.state).toBe('enrolled');
+    expect(await serverOf(id)).toMatchObject({ state: 'ready', name: 'typed', macs: [arrival.told.mac] });
+  });
+
+  it('that is rejected is heard no more, and is to start its disk until enrolment is opened anew', async () => {
+    const { id, machine, told } = await arrived();
+    expect(
+      (await staff().post(`/staff/enrolment/arrivals/${id}/reject`, {})).body.data.arrival,
+    ).toMatchObject({ state: 'rejected' });
+    expect((await machine.call('GET', 'plan')).status).toBe(403);
+    expect(await it_.starts(told.mac)).toContain('sanboot');
+    await close();
+    await open();
+    expect(await it_.starts(told.mac)).toContain('innkeeper.token=');
+  });
+
+  it('that starts anew is there once', async () => {
+    const first = await arrived();
+    it_.product.clock.travel(120_000);
+    expect(await arrivalOf(first.id)).toMatchObject({
+      is_there: false,
+      actions: { accept: { allowed: false } },
+    });
+    const before = (await list()).length;
+    await arrived(first.told);
+    expect((await list()).length).toBe(before);
+    expect((await staff().get(`/staff/enrolment/arrivals/${first.id}`)).status).toBe(404);
+  });
+});
+
+describe('strangers', () => {
+  beforeAll(async () => void (await open()));
+
+  it('who copy a MAC end nobody’s start, and neither is accepted until one was rejected', async () => {
+    const mine = await arrived();
+    const theirs = await arrived({ ...mine.told, uuid: 'another' });
+    expect(await mine.machine.plan()).toEqual({ task: 'wait' });
+    for (const { id } of [mine, theirs]) {
+      const { status, body } = await accept(id, { name: 'copied' });
+      expect([status, body.details?.[0]?.field], JSON.stringify(body)).toEqual([400, 'machine']);
+    }
+    await staff().post(`/staff/enrolment/arrivals/${theirs.id}/reject`, {});
+    expect((await accept(mine.id, { name: 'copied' })).status).toBe(200);
+    expect((await obeyed(mine.id, mine)).arrival.state).toBe('enrolled');
+  });
+
+  it('who stole the token of a script come too late, or are found out by the machine’s own claim', async () => {
+    const mine = await arrived();
+    const thief = it_.installer(`innkeeper.url=x`);
+    for (const [method, path] of [
+      ['GET', 'plan'],
+      ['GET', 'image'],
+      ['POST', 'report'],
+    ] as const)
+      expect(
+        (
+          await mine.machine.call(
+            method,
+            path,
+            method === 'POST' ? { kind: 'done' } : undefined,
+            mine.machine.token,
+          )
+        ).status,
+      ).toBe(403);
+    expect(
+      (await mine.machine.call('POST', 'claim', { secret: thief.secret }, mine.machine.token)).status,
+    ).toBe(403);
+    const machine = it_.installer(await it_.starts('52:54:00:00:04:01'));
+    expect((await machine.call('POST', 'claim', { secret: thief.secret }, machine.token)).status).toBe(200);
+    expect(await machine.claim()).toBe(403);
+  });
+
+  it('are none where two machines have one serial number from their maker: staff gives one of them another', async () => {
+    const [one, other] = [await arrived({ serial: 'Default' }), await arrived({ serial: 'Default' })];
+    expect(await arrivalOf(other.id)).toMatchObject({ alike: [`machine ${one.id}`] });
+    const refused = await accept(one.id, { name: 'twin-1' });
+    expect([refused.status, refused.body.details[0].field]).toEqual([400, 'serial']);
+    expect((await accept(one.id, { name: 'twin-1', serial: 'D-1' })).status).toBe(200);
+    expect((await obeyed(one.id, one)).arrival.state).toBe('enrolled');
+    expect((await accept(other.id, { name: 'twin-2', serial: 'D-1' })).status).toBe(409);
+    expect((await accept(other.id, { name: 'twin-2', serial: 'D-2' })).status).toBe(200);
+    expect((await obeyed(other.id, other)).arrival.state).toBe('enrolled');
+  });
+
+  it('who name the BMC of a server as their own are not accepted', async () => {
+    const mine = await arrived();
+    expect((await accept(mine.id, { name: 'owner' })).status).toBe(200);
+    expect((await obeyed(mine.id, mine)).arrival.state).toBe('enrolled');
+    const theirs = await arrived({ bmcAddress: mine.told.bmcAddress });
+    const { status, body } = await accept(theirs.id, { name: 'thief' });
+    expect([status, body.details[0].message]).toEqual([
+      400,
+      expect.stringContaining('is that of owner already'),
+    ]);
+    expect((await staff().get('/staff/servers?search=thief')).body.data.servers).toEqual([]);
+  });
+
+  it('who make up MACs fill no table, and from then on nobody new is looked at until they are forgotten', async () => {
+    for (let n = 0; n < 25; n++) await it_.starts('52:54:00:00:06:01');
+    const [{ open: left } = { open: 0 }] = await sql<{ open: number }>(
+      it_.product,
+      `select count(*)::int as open from server_starts where mac = '52:54:00:00:06:01'`,
+    );
+    expect(left).toBe(20);
+    await sql(
+      it_.product,
+      `insert into server_starts (mac, token_hash, nonce, opened_at)
+       select '52:54:00:00:07:01', 't' || n, 'n' || n, $1 from generate_series(1, 2000) n`,
+      it_.product.clock.now(),
+    );
+    expect(await it_.starts('52:54:00:00:06:02')).toContain('sanboot');
+    it_.product.clock.travel(40 * 60_000);
+    await it_.product.periodic('fleet.forgetStarts');
+    expect(await it_.starts('52:54:00:00:06:02')).toContain('innkeeper.token=');
+  });
+
+  it('with the MAC of a server that is ready get "your disk", and none of its calls', async () => {
+    expect(await it_.starts('52:54:00:00:03:01')).toContain('sanboot');
+  });
+
+  it.each<[string, object]>([
+    ['no name', {}],
+    ['a server that is none', { server_id: 4_503_599_627_370_000 }],
+    ['a server and a name', { server_id: 1, name: 'x' }],
+    [
+      'a BMC that is nowhere',
+      { name: 'x1', bmc: { kind: 'ipmi', address: 'bmc.example.com', user: 'u', password: 'password' } },
+    ],
+    ['an unknown field', { name: 'x1', colour: 'red' }],
+    ['a place that is none', { name: 'x1', rack_id: 4_503_599_627_370_000, unit: 1 }],
+  ])('nor anything is accepted with %s', async (_, body) => {
+    const { id } = await arrived();
+    // Switches are asked where it is.
+    await settled(it_.product);
+    const before = await contents(it_.product);
+    const { status } = await accept(id, body);
+    expect([400, 404]).toContain(status);
+    expect(await contents(it_.product)).toEqual(before);
+  });
+});
+
+it('nothing of it is opened where no process serves a network', async () => {
+  await close();
+  await sql(it_.product, 'delete from server_networks');
+  const { status, body } = await open();
+  expect([status, body.code]).toEqual([409, 'conflict']);
+  expect(body.message).toContain('RACK_INTERFACE');
+});
+
+describe('every change', () =>
+  changes.leaveEntries(
+    () => it_.product,
+    ['openEnrolment', 'closeEnrolment', 'acceptArrival', 'rejectArrival'],
+  ));

@@ -1,0 +1,46 @@
+import type { Inventory } from '../../drivers/installer/index.ts';
+import { refuse, statement, type TxContext } from '../../platform/index.ts';
+
+const write = statement<never, { id: number; hardware: string; now: Date }>(
+  'fleet.writeHardware',
+  'update servers set hardware = :hardware::jsonb, measured_at = :now where id = :id',
+);
+const takeOut = statement<never, { serverId: number; serials: string[]; now: Date }>(
+  'fleet.takeOutMissingDisks',
+  'update server_disks set removed_at = :now where server_id = :serverId and removed_at is null and serial <> all(:serials::text[])',
+);
+const elsewhere = statement<{ serial: string; name: string }, { serverId: number; serials: string[] }>(
+  'fleet.disksElsewhere',
+  `select d.serial, s.name from server_disks d join servers s on s.id = d.server_id
+   where d.serial = any(:serials::text[]) and d.removed_at is null and d.server_id <> :serverId order by d.serial limit 1`,
+);
+const putIn = statement<never, { serverId: number; disks: string; now: Date }>(
+  'fleet.putInMeasuredDisks',
+  `insert into server_disks (server_id, serial, model, installed_at)
+   select :serverId, d.serial, nullif(d.model, ''), :now from jsonb_to_recordset(:disks::jsonb) d (serial text, model text)
+   on conflict (serial) where removed_at is null do nothing`,
+);
+
+/**
+ * Writes down what the installer measured of a server: that is what it has, whatever was written down by hand. `invalid_request` where one of
+ * its disks is on the record of another.
+ */
+export async function keepHardware(tx: TxContext, serverId: number, inventory: Inventory): Promise<void> {
+  const now = tx.clock.now();
+  const serials = inventory.disks.map((disk) => disk.serial);
+  const other = await tx.db.maybe(elsewhere, { serverId, serials });
+  if (other !== null)
+    throw refuse(
+      'hardware',
+      `has the disk ${other.serial}, which is on the record of ${other.name}: record there that it was taken out`,
+    );
+  await tx.db.run(write, { id: serverId, hardware: JSON.stringify(inventory), now });
+  await tx.db.run(takeOut, { serverId, serials, now });
+  await tx.db.run(putIn, { serverId, disks: JSON.stringify(inventory.disks), now });
+}
+
+/** As staff sees it. */
+export function viewHardware(inventory: Inventory) {
+  const { memoryMib, memoryModules, ...rest } = inventory;
+  return { ...rest, memory_mib: memoryMib, memory_modules: memoryModules };
+}
