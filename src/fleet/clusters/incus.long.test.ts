@@ -323,6 +323,10 @@ describe.skipIf(skip !== null)('a cluster of Incus', () => {
     expect((await customer.post(`/dashboard/service/${id}/vps/restart`)).status).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 10_000));
     expect(await ssh('cat /proc/sys/kernel/random/boot_id')).toBe(bootId);
+    const driver = bed.open();
+    const unknown = { id: `vps-${id}`, power: 'unknown', node: place?.member };
+    await expect.poll(() => driver.list(), { timeout: 30_000, interval: 1_000 }).toMatchObject([unknown]);
+    await driver.close();
     const jobs = await sql<{ state: string; attempts: number }>(
       { databaseUrl: database.url },
       `select state, attempts from jobs where name = 'vps.restart'`,

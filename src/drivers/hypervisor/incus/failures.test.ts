@@ -255,7 +255,8 @@ describe('a machine whose member is silent', () => {
   const profile = { name: 'machine-test-1', config: { 'user.innkeeper.machine': 'test-1' }, devices: {} };
   const failed = () => ({ type: 'error', error_code: 503, error: 'no route to host' });
   const paths = {
-    '/1.0/instances': [{ ...ours, state: null }],
+    // As 6.0.4 tells of it: everything is empty but its name, its state and where it is.
+    '/1.0/instances': [{ ...ours, profiles: null, config: null, devices: null, state: null }],
     '/1.0/profiles': [profile],
     '/1.0/profiles/machine-test-1': profile,
     '/1.0/instances/test-1': failed,

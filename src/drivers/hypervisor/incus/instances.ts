@@ -110,8 +110,14 @@ export function surePower(instance: Instance): 'running' | 'stopped' {
   throw unreachable(`how ${instance.id} is cannot be learnt: its member does not answer`, undefined, true);
 }
 
-function isOurs({ profiles }: Record<string, unknown>, id: MachineId): boolean {
+/** Of one whose member is silent the engine tells its name and place, and no profiles: it may be ours, and nothing is known of it. */
+function isOurs({ profiles, status, state }: Record<string, unknown>, id: MachineId): boolean {
+  if (isSilent(status, state)) return true;
   return Array.isArray(profiles) && profiles.includes(profileName(id));
+}
+
+function isSilent(status: unknown, state: unknown): boolean {
+  return status === 'Error' && !state;
 }
 
 function instanceFrom(answer: unknown): Instance {
@@ -122,7 +128,7 @@ function instanceFrom(answer: unknown): Instance {
     id: asText(name, 'the name of an instance'),
     status: asText(status, 'the status of an instance'),
     member: typeof location === 'string' && location !== 'none' ? location : null,
-    isSilent: status === 'Error' && !state,
+    isSilent: isSilent(status, state),
     // The engine's way to say never is a day long ago.
     startedAt: startedAt && startedAt.getTime() > 0 ? startedAt : null,
   };
