@@ -19,6 +19,7 @@ import { measureMonth } from './month.ts';
 import { measureNightly } from './nightly.ts';
 import { fillServices, firstId, measureExport, openAccess, settle } from './people.ts';
 import { measureProcesses } from './processes.ts';
+import { measureReconciling } from './reconciling.ts';
 import { measureSamples } from './samples.ts';
 import { measureSignIn } from './signIn.ts';
 import { measureSsh } from './ssh.ts';
@@ -81,7 +82,7 @@ try {
   );
   if (['start', 'ssh'].some(wanted)) await machines();
   if (wanted('flows')) await flows();
-  if (wanted('samples')) await samples();
+  if (['samples', 'reconciling'].some(wanted)) await samples();
   if (process.env.INNKEEPER_BENCH_NETWORK === 'own') {
     await take('edge', () =>
       measureEdge(
@@ -185,6 +186,10 @@ async function samples(): Promise<void> {
   const house = await openHouse(await temporaryDir(), { HYPERVISOR: 'simulator', ROLE: 'api' });
   const access = await openAccess(house);
   const people = await settle(access, 1);
+  const cluster = { few: 300, many: 3_000, members: 3 };
+  await take('reconciling', () =>
+    measureReconciling({ house, access, people }, { rounds: quick ? 5 : roundsOr(21), ...cluster }),
+  );
   await take('samples', () =>
     measureSamples(
       { house, access, people },

@@ -21,7 +21,7 @@ export interface SamplesOptions {
   minutes: number;
 }
 
-interface Shop {
+export interface Shop {
   /** It serves the API and samples nothing by itself (`ROLE=api`). */
   house: House;
   access: Access;
@@ -29,7 +29,7 @@ interface Shop {
 }
 
 /** Machines of one size of house. */
-interface Nodes {
+export interface Nodes {
   ids: number[];
   firstServiceId: number;
 }
@@ -40,7 +40,7 @@ interface Hour {
   walBytes: number;
 }
 
-const perNode = 100;
+const usualPerNode = 100;
 const checkpointMs = 15 * 60_000;
 const turnMs = resolutions.hour.intervalS * 1_000;
 const everyMinute = vpsPeriodicJobs.filter(({ name }) => name === 'vps.charts');
@@ -63,9 +63,15 @@ export async function measureSamples(shop: Shop, options: SamplesOptions): Promi
   return figuresOf(rounds, options);
 }
 
-async function fillNodes(
+/** Services of one customer with a machine each that runs, on nodes of so many (default: a hundred). */
+export async function fillNodes(
   { house, access, people }: Shop,
-  { count, firstServiceId, named }: { count: number; firstServiceId: number; named: string },
+  {
+    count,
+    firstServiceId,
+    named,
+    perNode = usualPerNode,
+  }: { count: number; firstServiceId: number; named: string; perNode?: number },
 ): Promise<Nodes> {
   const [owner] = people;
   if (owner === undefined) throw new Error('nobody to have machines');
@@ -85,7 +91,7 @@ async function fillNodes(
     `insert into machines (service_id, organization_id, node_id, image, hostname, cpu_cores, memory_mib, disk_gib,
        port_mbps, mac, wanted, state, started_at, created_at)
      select $1::bigint + i, $2, ($3::bigint[])[1 + (i - 1) / $4::int], 'tiny', 'web' || i, 1, 1024, 10, 1000,
-       (case $5::text when 'few' then '06' else '0a' end || lpad(to_hex(i), 10, '0'))::macaddr, 'running', 'running', now(), now()
+       (left(md5($5), 2) || lpad(to_hex(i), 10, '0'))::macaddr, 'running', 'running', now(), now()
      from generate_series(1, $6::int) i`,
     [firstServiceId, owner.organizationId, ids, perNode, named, count],
   );
@@ -97,7 +103,7 @@ async function hour({ house, access }: Shop, nodes: Nodes, minutes: number): Pro
   const clock = travellingClock();
   const ctx: Context = { ...access.ctx, clock };
   const samplers = nodes.ids.map((id, nth) => {
-    const first = nodes.firstServiceId + 1 + nth * perNode;
+    const first = nodes.firstServiceId + 1 + nth * usualPerNode;
     return createSampler(
       ctx,
       () => [id],
@@ -131,7 +137,7 @@ async function openCheckpoints({ databaseUrl }: House) {
 function samplesAt(clock: TravellingClock, first: number): MachineSample[] {
   const at = clock.now();
   const total = at.getTime() % 1e12;
-  return Array.from({ length: perNode }, (_, nth) => ({
+  return Array.from({ length: usualPerNode }, (_, nth) => ({
     ...{ id: `vps-${first + nth}`, at, startedAt: new Date(0), cpuMs: total / 2 + nth },
     ...{
       memoryUsedBytes: 1e9 + nth,

@@ -10,7 +10,7 @@ import {
   writeMembers,
 } from './fleet/index.ts';
 import { type Context, causesOf } from './platform/index.ts';
-import { createSampler, onMachineEvent, reconcileCluster, resolutions } from './vps/index.ts';
+import { createClusterReconciler, createSampler, onMachineEvent, resolutions } from './vps/index.ts';
 
 /** The clusters of the fleet, as this process drives them. */
 export interface DrivenClusters {
@@ -90,6 +90,7 @@ function driveCluster(
       () => cluster.sample(),
     );
   let sample = newSampler();
+  const reconcile = createClusterReconciler(ctx, cluster);
   const driven: DrivenCluster = {
     generation,
     nodes,
@@ -120,7 +121,7 @@ function driveCluster(
     await hearCluster(ctx, id);
     await writeMembers(ctx, id, members, cluster.capabilities);
     if (forget === null) await listen();
-    await reconcileCluster(ctx, driven.nodes, cluster);
+    await reconcile(driven.nodes);
     if (performance.now() - sampledAtMs < resolutions.hour.intervalS * 1_000 - askEveryMs / 2) return;
     // A turn may take so long that another process goes on meanwhile: what machines sent would be counted by both.
     if (!(await watchesCluster(ctx, id, by))) return letGo();

@@ -1,11 +1,11 @@
-import type { Cluster, Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervisor/index.ts';
+import { createHash } from 'node:crypto';
+import type { Hypervisor, MachineEvent, MachineReport } from '../drivers/hypervisor/index.ts';
 import { record } from '../events/index.ts';
 import { type Context, causesOf, statement, type TxContext, transaction } from '../platform/index.ts';
 import { beginSystemAction } from './actions/act.ts';
 import { powerJobs } from './actions/job.ts';
 import { holdsLock } from './actions/lock.ts';
 import { vpsLost } from './events.ts';
-import { followMachines, type Members } from './follow.ts';
 import {
   type Button,
   buttonCountsMs,
@@ -17,7 +17,6 @@ import {
   setMachineState,
 } from './machine.ts';
 import { lockVps } from './queries.ts';
-import { stopLeftOvers } from './recovery/leftOvers.ts';
 import { endAlarm, isDue, waitForReturn } from './repairs.ts';
 import { inSql, settledStates } from './states.ts';
 import { listSuspended, suspendAgain } from './suspend/suspend.ts';
@@ -72,7 +71,7 @@ const countRepair = statement<never, { serviceId: number; repairs: number; now: 
  */
 export async function reconcileNode(ctx: Context, nodeId: number, hypervisor: Hypervisor): Promise<void> {
   const all = await hypervisor.list();
-  await reconcileReported(ctx, nodeId, hypervisor, all, all);
+  await reconcileReported(ctx, nodeId, hypervisor, byId(all), all);
 }
 
 /** While a node says what it said, and nothing was to be done then, the database is asked no more often. */
@@ -80,49 +79,46 @@ const restMs = 30_000;
 
 /** The same again and again: each call asks the node, and the database where anything may have come to differ. */
 export function createReconciler(ctx: Context, nodeId: number, hypervisor: Hypervisor): () => Promise<void> {
-  let said = '';
-  let comparedAtMs = Number.NEGATIVE_INFINITY;
+  const resting = createRest(ctx);
   return async () => {
     const all = await hypervisor.list();
-    const now = JSON.stringify(all);
+    await resting(all, () => reconcileReported(ctx, nodeId, hypervisor, byId(all), all));
+  };
+}
+
+export type Resting = (own: readonly MachineReport[], compare: () => Promise<boolean>) => Promise<void>;
+
+/** Has what a node says compared unless it says what it said, all was well then, and that was not long ago. */
+export function createRest(ctx: Context): Resting {
+  let said = '';
+  let comparedAtMs = Number.NEGATIVE_INFINITY;
+  return async (own, compare) => {
+    const now = createHash('sha256').update(JSON.stringify(own)).digest('base64');
     const rests = now === said && performance.now() - comparedAtMs < restMs;
     if (rests && !ctx.clock.isDriven) return;
     comparedAtMs = performance.now();
     said = '';
-    if (await reconcileReported(ctx, nodeId, hypervisor, all, all)) said = now;
+    if (await compare()) said = now;
   };
 }
 
-/** The same of the members of a cluster, which is asked once for the machines of all of them; those that were moved are followed. */
-export async function reconcileCluster(
-  ctx: Context,
-  nodes: Members,
-  cluster: Pick<Cluster, 'list' | 'on'>,
-): Promise<void> {
-  const all = await cluster.list();
-  await stopLeftOvers(ctx, cluster, all);
-  await followMachines(ctx, nodes, cluster, all);
-  for (const [nth, { id, member }] of nodes.entries()) {
-    // What has no place yet, as a machine of which half is made, is looked for at the first.
-    const own = all.filter(({ node }) => node === member || (node === undefined && nth === 0));
-    await reconcileReported(ctx, id, cluster.on(member), all, own);
-  }
+export function byId(all: readonly MachineReport[]): ReadonlyMap<string, MachineReport> {
+  return new Map(all.map((report) => [report.id, report]));
 }
 
 /**
- * `own`: what the node itself has; a machine of its that somebody moves elsewhere at this moment is among `all`. Says whether all is as
- * it should be.
+ * `own`: what the node itself has; a machine of its that somebody moves elsewhere at this moment is among `reports`, which are of all. Says
+ * whether all is as it should be.
  */
-async function reconcileReported(
+export async function reconcileReported(
   ctx: Context,
   nodeId: number,
   hypervisor: Hypervisor,
-  all: readonly MachineReport[],
+  reports: ReadonlyMap<string, MachineReport>,
   own: readonly MachineReport[],
 ): Promise<boolean> {
   let isWell = true;
   const compared = new Set<string>();
-  const reports = new Map(all.map((report) => [report.id, report]));
   for (const machine of await ctx.db.many(settledOnNode, { nodeId })) {
     const report = reports.get(nameOf(machine));
     compared.add(nameOf(machine));
@@ -133,7 +129,7 @@ async function reconcileReported(
       ctx.log.warn({ service: machine.service_id, err: causesOf(error) }, 'a machine could not be compared'),
     );
   }
-  const others = [...reports.values()].filter(({ id, power }) => power === 'running' && !compared.has(id));
+  const others = own.filter(({ id, power }) => power === 'running' && !compared.has(id));
   for (const suspended of others.length === 0 ? [] : await listSuspended(ctx, nodeId)) {
     const { service_id: serviceId } = suspended;
     if (reports.get(nameOf(suspended))?.power !== 'running') continue;
