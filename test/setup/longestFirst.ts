@@ -23,6 +23,7 @@ const seconds: Record<string, number> = {
   'test/crash/intoCluster.test.ts': 120,
   'src/vps/moves/intoCluster.machine.test.ts': 90,
   'src/vps/moves/intoCluster.test.ts': 26,
+  'web/staffIntoCluster.test.ts': 20,
   'src/vps/moves/hostile.test.ts': 58,
   'src/fleet/clusters/clusters.test.ts': 56,
   'src/tickets/byMail/byMail.test.ts': 52,
