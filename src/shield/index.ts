@@ -24,6 +24,7 @@ export { readShieldOf, type ShieldState } from './addresses/protectedNow.ts';
 export { shieldConcerns } from './concerns.ts';
 export { announceNow } from './edges/announcer.ts';
 export { enlistEdges, type OwnEdges, requireNothingBehind } from './edges/enlist.ts';
+export { isFiltered } from './edges/filtered.ts';
 export { createRuleCounter } from './enforce/count.ts';
 export { reconcileEdge } from './enforce/reconcile.ts';
 export { addressFinds, ruleFinds } from './finds.ts';

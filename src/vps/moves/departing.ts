@@ -1,6 +1,7 @@
 import type { HypervisorCapability } from '../../drivers/hypervisor/index.ts';
 import { type Destination, findDestination, withRoomIn } from '../../fleet/index.ts';
 import { type Context, fail, requireRow, statement } from '../../platform/index.ts';
+import { isFiltered } from '../../shield/index.ts';
 import type { MachineState } from '../states.ts';
 import { movable } from './turn.ts';
 
@@ -94,11 +95,17 @@ const missed: Record<HypervisorCapability, string> = {
 };
 
 /** What a machine has where it is and will not have in the cluster, in words for staff. */
-function losesOf(machine: Departing, host: OwnHost, to: Destination): string[] {
+function losesOf(machine: Departing, host: OwnHost, to: Destination, unfiltered: string[]): string[] {
   const { snapshots: count } = machine;
   const lost = (host.capabilities ?? []).filter((each) => !to.capabilities.includes(each));
   const kept = count === 0 ? [] : [count === 1 ? 'Its snapshot' : `Its ${count} snapshots`];
-  return [...kept, ...lost.map((each) => missed[each])];
+  return [...kept, ...lost.map((each) => missed[each]), ...unfiltered];
+}
+
+/** Where Shield filters before the host, and before a member of the cluster does not. */
+async function unfilteredIn(ctx: Context, nodeId: number, { id, name }: Destination): Promise<string[]> {
+  const isLost = (await isFiltered(ctx, { nodeId })) && !(await isFiltered(ctx, { clusterId: id }));
+  return isLost ? [`What Shield filters: no edge stands before all members of ${name}`] : [];
 }
 
 /** Says what would become of each machine of a host of ours, were it to go into a cluster; nothing is changed. `not_found`. */
@@ -112,6 +119,7 @@ export async function readPlan(ctx: Context, nodeId: number, clusterId: number) 
     machines.map((each) => each.service_id),
   );
   const reason = whyNot(host, to);
+  const unfiltered = await unfilteredIn(ctx, nodeId, to);
   return {
     plan: {
       ...{ node_id: host.id, name: host.name, cluster_id: to.id, cluster: to.name },
@@ -122,7 +130,11 @@ export async function readPlan(ctx: Context, nodeId: number, clusterId: number) 
           ...{ service_id: machine.service_id, organization_id: machine.organization_id },
           ...{ hostname: machine.hostname, runs: machine.state === 'running' },
           ...{ possible: reason === null && against === null, reason: against },
-          ...{ snapshots: machine.snapshots, backups: machine.backups, loses: losesOf(machine, host, to) },
+          ...{
+            snapshots: machine.snapshots,
+            backups: machine.backups,
+            loses: losesOf(machine, host, to, unfiltered),
+          },
         };
       }),
     },
