@@ -22,13 +22,14 @@ process.on('exit', () => {
 
 /**
  * Starts `node src/main.ts`, without the dashboard, with nothing of our environment but what is named; `nodeArgs` are told to Node
- * itself.
+ * itself, and `argv` is another way to start it.
  */
 export function startProductChild(
   env: Record<string, string>,
   nodeArgs: readonly string[] = [],
+  argv: readonly string[] = productArgv,
 ): ProductChild {
-  const child = spawn(process.execPath, [...nodeArgs, ...productArgv], {
+  const child = spawn(process.execPath, [...nodeArgs, ...argv], {
     cwd: '/',
     env: {
       PATH: process.env.PATH ?? '',

@@ -54,6 +54,8 @@ const patienceMs = 180_000;
 
 export interface WorldOptions {
   env?: Record<string, string>;
+  /** What Node is told to run, where that is not `src/main.ts`. */
+  argv?: readonly string[];
   /** What is wrong with the machines, in words, where they are not on a simulated node of the product's own. */
   auditMachines?: (databaseUrl: string) => Promise<string[]>;
 }
@@ -93,7 +95,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const recovery = { readyMs: 0, settledMs: 0 };
   const ready = () => up;
   const start = (): void => {
-    child = startProductChild(env);
+    child = startProductChild(env, [], options.argv);
     up = child.ready.then((url) => {
       if (diedAtMs > 0) recovery.readyMs = Date.now() - diedAtMs;
       return url;

@@ -14,6 +14,7 @@ const seconds: Record<string, number> = {
   'test/restoredPayments.test.ts': 85,
   'test/idle.test.ts': 75,
   'test/crash/many.test.ts': 45,
+  'test/crash/recovery.test.ts': 110,
   'src/drivers/hypervisor/qemu/management.machine.test.ts': 84,
   'src/drivers/hypervisor/incus/driver.machine.test.ts': 90,
   'src/vps/staying.machine.test.ts': 75,
