@@ -19,6 +19,23 @@ describe('a host that runs no machines', () => {
     expect(readConfig({ ...none, ROLE: 'worker' })).toMatchObject({ hypervisor: 'none', edge: 'auto' });
     expect(readConfig({ ...none, ROLE: 'api', EDGE: 'none' }).hypervisor).toBe('none');
   });
+
+  it('serves a network of servers only with a worker, and with addresses to give out', () => {
+    const rack = { RACK_INTERFACE: 'eth1', RACK_ADDRESSES: '10.78.0.100-10.78.0.199' };
+    expect(readConfig({}).rack).toBeNull();
+    expect(readConfig(rack).rack).toEqual({
+      ...{ interface: 'eth1', from: '10.78.0.100', to: '10.78.0.199', port: 8070 },
+    });
+    expect(() => readConfig({ ...rack, ROLE: 'api' })).toThrow(/ROLE cannot be api/);
+    expect(() => readConfig({ RACK_INTERFACE: 'eth1' })).toThrow(/RACK_ADDRESSES is needed/);
+    for (const wrong of [
+      '10.78.0.199-10.78.0.100',
+      '10.78.0.100',
+      'fd00::1-fd00::2',
+      '10.78.0.100-10.78.0.x',
+    ])
+      expect(() => readConfig({ ...rack, RACK_ADDRESSES: wrong })).toThrow(/RACK_ADDRESSES is/);
+  });
 });
 
 describe('a setting that cannot be understood', () => {

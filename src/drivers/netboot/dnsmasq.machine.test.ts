@@ -59,6 +59,24 @@ describe.skipIf(withoutRack !== null)('dnsmasq', () => {
     await Promise.all([left.close(), mine.close()]);
   });
 
+  it('knows whom it reserved for, and admits everybody only for as long as it was told to', async () => {
+    const netboot = await open();
+    await netboot.reserve('52:54:00:be:ef:02', null);
+    await netboot.reserve('52:54:00:be:ef:01', '10.78.5.50');
+    await netboot.admitStrangers(true);
+    expect(await netboot.reserved()).toEqual(['52:54:00:be:ef:01', '52:54:00:be:ef:02']);
+    expect(await readFile(join(dir, 'reservations/525400beef02'), 'utf8')).toBe('52:54:00:be:ef:02\n');
+    expect(await readFile(join(dir, 'reservations/everybody'), 'utf8')).toBe('*:*:*:*:*:*\n');
+    await netboot.close();
+    // Whom a process admitted that is gone the next one does not.
+    const next = await open();
+    await expect(readFile(join(dir, 'reservations/everybody'))).rejects.toThrow('ENOENT');
+    await next.admitStrangers(true);
+    await next.admitStrangers(false);
+    await expect(readFile(join(dir, 'reservations/everybody'))).rejects.toThrow('ENOENT');
+    await next.close();
+  });
+
   it('reserves nothing that is no MAC address or no address', async () => {
     const netboot = await open();
     await expect(netboot.reserve('../../x', '10.78.5.50')).rejects.toThrow('not a MAC address');
