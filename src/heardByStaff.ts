@@ -44,6 +44,7 @@ export const shownBy: Readonly<Record<string, string>> = {
   restore: 'releaseRestore',
   second_factor: 'listUsers',
   server: 'listServers',
+  server_profile: 'listServerProfiles',
   service: 'listServicesAsStaff',
   session: 'listUsers',
   settings: 'getSettings',

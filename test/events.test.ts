@@ -100,7 +100,19 @@ const texts = {
   providers: [
     ...['recipient', 'title', 'address', 'dns_name', 'network', 'location', 'primary_ip', 'slug', 'trouble'],
     ...['engine', 'endpoints', 'fingerprints', 'project', 'version', 'problems', 'machine', 'member'],
-    ...['serial', 'macs', 'removed', 'cluster', 'installed', 'problem', 'port', 'server', 'mac'],
+    ...[
+      'serial',
+      'macs',
+      'removed',
+      'cluster',
+      'installed',
+      'problem',
+      'port',
+      'server',
+      'mac',
+      'model',
+      'disks',
+    ],
     ...['section', 'code', 'department', 'task', 'source', 'concerns', 'options', 'gateway', 'account'],
   ],
   /** Words and numbers that the product chooses from or counts. */

@@ -103,6 +103,12 @@ async function newRack(): Promise<number> {
   return Number((await madeBy(product.staff.post('/staff/racks', rack))).rack?.id);
 }
 
+async function newProfile(): Promise<string> {
+  made += 1;
+  const profile = { name: `profile ${made}`, threads: made };
+  return `/staff/server-profiles/${(await madeBy(product.staff.post('/staff/server-profiles', profile))).profile?.id}`;
+}
+
 /** One that waits for a machine whose member answers nobody. */
 async function newEvacuation(): Promise<number> {
   const cluster = await newCluster();
@@ -460,6 +466,11 @@ const things: Record<string, () => Promise<Thing>> = {
     const path = `/staff/racks/${await newRack()}`;
     return { path, bodies: [{ units: 20 }, { note: 'Other' }] };
   },
+  changeServerProfile: async () => ({
+    path: await newProfile(),
+    bodies: [{ note: 'one' }, { note: 'other' }],
+  }),
+  removeServerProfile: async () => ({ path: await newProfile(), bodies: [] }),
   removeRack: async () => ({ path: `/staff/racks/${await newRack()}`, bodies: [] }),
   changeSwitch: async () => {
     const path = `/staff/switches/${await newSwitch()}`;

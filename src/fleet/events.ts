@@ -203,6 +203,23 @@ interface ServerPowerFailed {
   problem: string;
 }
 
+interface ProfileCreated {
+  name: string;
+  rules: ProfileRules;
+}
+
+interface ProfileUpdated {
+  name: string;
+  change: ProfileRules & { name?: string; note?: string | null };
+}
+
+interface ProfileRules {
+  threads?: number | null;
+  memory_gib?: number | null;
+  model?: string | null;
+  disks?: { kind: string; gb: number; count: number }[] | null;
+}
+
 interface SwitchNamed {
   name: string;
 }
@@ -340,6 +357,18 @@ export const serverBmcBack = event<ServerNamed>('server.bmc_back', "a server's B
 export const serverBmcRead = event<ServerNamed>(
   'server.bmc_read',
   "a server's BMC was read once more, as staff had asked",
+);
+export const profileCreated = event<ProfileCreated>(
+  'server_profile.created',
+  'staff said what a server has to have to be sold as one thing',
+);
+export const profileUpdated = event<ProfileUpdated>(
+  'server_profile.updated',
+  'staff changed what a server has to have to be sold as one thing',
+);
+export const profileDeleted = event<ServerNamed>(
+  'server_profile.deleted',
+  'staff removed a profile of servers',
 );
 export const serverPowerAsked = event<ServerPowerAsked>(
   'server.power_asked',

@@ -5,6 +5,7 @@ import { examples } from './examples.ts';
 import * as images from './imageStaff.ts';
 import { changeNode, listNodes, lockNode, readNode } from './nodes.ts';
 import * as pools from './poolStaff.ts';
+import { profileRoutes } from './profiles/routes.ts';
 import { rackRoutes } from './racks/routes.ts';
 import { replaceNode } from './replaceNode.ts';
 import * as S from './schema.ts';
@@ -274,6 +275,7 @@ export const fleetStaffRoutes: RouteGroup[] = [
   poolRoutes,
   imageRoutes,
   rackRoutes,
+  profileRoutes,
   serverRoutes,
   enrolmentRoutes,
   switchRoutes,

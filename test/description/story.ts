@@ -209,6 +209,13 @@ export const story = [
     'getServer',
     'changeServer',
   ],
+  ...[
+    'addServerProfile',
+    'listServerProfiles',
+    'getServerProfile',
+    'changeServerProfile',
+    'removeServerProfile',
+  ],
   ...['startServer', 'stopServer', 'restartServer', 'getServerReadings', 'readServer'],
   ...['getEnrolment', 'listArrivals'],
   ...['quarantineServer', 'changeServerDisk', 'releaseServer', 'retireServer', 'removeRack'],

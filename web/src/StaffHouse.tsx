@@ -68,6 +68,7 @@ const groups = [
       { to: '/staff/racks', label: 'staff.racks', operation: 'listRacks' },
       { to: '/staff/switches', label: 'staff.switches', operation: 'listSwitches' },
       { to: '/staff/servers', label: 'staff.servers', operation: 'listServers' },
+      { to: '/staff/server-profiles', label: 'staff.serverProfiles', operation: 'listServerProfiles' },
       { to: '/staff/enrolment', label: 'staff.enrolment', operation: 'getEnrolment' },
       { to: '/staff/shield-attacks', label: 'staff.attacks', operation: 'listAttacksAsStaff' },
       { to: '/staff/shield-edges', label: 'staff.shieldEdges', operation: 'listShieldEdges' },

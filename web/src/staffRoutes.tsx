@@ -90,6 +90,7 @@ export const staffPages = [
   page('/staff/switches/$id', () => import('./fleet/staff/Switches.tsx'), 'Switch'),
   page('/staff/enrolment', () => import('./fleet/staff/Enrolment.tsx'), 'Enrolment'),
   page('/staff/enrolment/$id', () => import('./fleet/staff/Arrival.tsx'), 'Arrival'),
+  page('/staff/server-profiles', () => import('./fleet/staff/Profiles.tsx'), 'Profiles'),
   page('/staff/servers', () => import('./fleet/staff/Servers.tsx'), 'Servers'),
   page('/staff/servers/$id', () => import('./fleet/staff/Server.tsx'), 'Server'),
   page('/staff/shield-attacks', () => import('./shield/staff/StaffAttacks.tsx'), 'StaffAttacks'),

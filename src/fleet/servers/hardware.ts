@@ -1,5 +1,6 @@
 import type { Inventory } from '../../drivers/installer/index.ts';
 import { refuse, statement, type TxContext } from '../../platform/index.ts';
+import { fitOne } from '../profiles/keep.ts';
 
 const write = statement<never, { id: number; hardware: string; now: Date }>(
   'fleet.writeHardware',
@@ -35,6 +36,7 @@ export async function keepHardware(tx: TxContext, serverId: number, inventory: I
       `has the disk ${other.serial}, which is on the record of ${other.name}: record there that it was taken out`,
     );
   await tx.db.run(write, { id: serverId, hardware: JSON.stringify(inventory), now });
+  await fitOne(tx, serverId);
   await tx.db.run(takeOut, { serverId, serials, now });
   await tx.db.run(putIn, { serverId, disks: JSON.stringify(inventory.disks), now });
 }

@@ -23,6 +23,8 @@ export interface ServerRow {
   state: ServerState;
   reason: string | null;
   state_since: Date;
+  profile_id: number | null;
+  profile: string | null;
   rack_id: number | null;
   rack: string | null;
   location: string | null;
@@ -43,7 +45,7 @@ export const byName = 'lower(t.name) collate "C"';
 export const bySerial = 'lower(t.serial) collate "C"';
 
 export const selectServer = `
-  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
+  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
     t.hardware, t.measured_at, t.created_at, ${byName} as by_name,
     (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
     (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,
@@ -55,7 +57,7 @@ export const selectServer = `
      from server_bmcs b where b.server_id = t.id) as bmc,
     (select coalesce(jsonb_agg(jsonb_build_object('serial', d.serial, 'model', d.model, 'installed_at', d.installed_at,
        'removed_at', d.removed_at) order by d.id), '[]') from server_disks d where d.server_id = t.id) as disks
-  from servers t left join racks r on r.id = t.rack_id`;
+  from servers t left join racks r on r.id = t.rack_id left join server_profiles f on f.id = t.profile_id`;
 
 export const serverById = statement<ServerRow, { id: number }>(
   'fleet.server',
@@ -72,6 +74,7 @@ export function viewServer(row: ServerRow) {
   const moment = (text: string | null) => (text === null ? null : new Date(text));
   return {
     ...{ id: row.id, name: row.name, serial: row.serial, state: row.state, reason: row.reason },
+    ...{ profile_id: row.profile_id, profile: row.profile },
     ...{ state_since: row.state_since, rack_id: row.rack_id, rack: row.rack, location: row.location },
     ...{ unit: row.unit, height: row.height, macs: row.macs, note: row.note },
     bmc: row.bmc && {

@@ -224,6 +224,13 @@ export const Server = named(
     state: State,
     reason: Nullable(Type.String({ description: 'Why it is quarantined, broken or retired' })),
     state_since: Timestamp,
+    profile_id: Nullable(Id),
+    profile: Nullable(
+      Type.String({
+        description:
+          'What it is sold as, by what was measured of it; null: it fits none, or was never measured',
+      }),
+    ),
     rack_id: Nullable(Id),
     rack: Nullable(Type.String({ description: 'The name of its rack' })),
     location: Nullable(Type.String({ description: 'That of its rack' })),
@@ -250,6 +257,7 @@ export const ServerList = named('ServerList', listOf('servers', Server));
 export const ServerQuery = ListQuery({
   state: Type.Optional(State),
   rack_id: Type.Optional(Id),
+  profile_id: Type.Optional(Id),
   search: Search(
     'Finds names and serials that begin with this, in their order; `sort` is left out of account',
   ),

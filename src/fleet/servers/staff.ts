@@ -56,7 +56,11 @@ const servers = pagedList<Listed>({
   name: 'fleet.servers',
   from: 'servers t',
   select: selectServer,
-  filters: { state: 't.state = :state', rackId: 't.rack_id = :rackId' },
+  filters: {
+    state: 't.state = :state',
+    rackId: 't.rack_id = :rackId',
+    profileId: 't.profile_id = :profileId',
+  },
   key: { by: 't.id', type: 'bigint', of: (row) => row.id },
   sorts: { id: null, name, unit: { by: 'coalesce(t.unit, 0)', type: 'bigint', of: (row) => row.unit ?? 0 } },
   order: 'name',
@@ -65,9 +69,17 @@ const servers = pagedList<Listed>({
 
 export async function listServers(
   ctx: Context,
-  query: ListRequest & { state?: ServerState | undefined; rack_id?: number | undefined },
+  query: ListRequest & {
+    state?: ServerState | undefined;
+    rack_id?: number | undefined;
+    profile_id?: number | undefined;
+  },
 ) {
-  const { rows, at } = await servers(ctx, query, { state: query.state, rackId: query.rack_id });
+  const { rows, at } = await servers(ctx, query, {
+    state: query.state,
+    rackId: query.rack_id,
+    profileId: query.profile_id,
+  });
   return listData('servers', rows.map(viewServer), at);
 }
 

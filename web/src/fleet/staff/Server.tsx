@@ -40,7 +40,7 @@ export function Server() {
             <Facts
               of={server}
               names={[
-                ...(['serial', 'location', 'rack', 'unit', 'height'] as const),
+                ...(['serial', 'profile', 'location', 'rack', 'unit', 'height'] as const),
                 ...(['state_since', 'note', 'created_at'] as const),
               ]}
               cells={{

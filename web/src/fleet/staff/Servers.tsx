@@ -1,7 +1,8 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { addServer } from '../../../../client/generated/fields/addServer.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
-import { servers } from '../../data/queries/staff/index.ts';
+import { serverProfiles, servers } from '../../data/queries/staff/index.ts';
 import { useText } from '../../text/index.ts';
 import { Act, type FieldName, FileField, Group, LinkTo, ListPage, useColumns } from '../../ui/index.ts';
 import { askedOf, ServerFields } from './ServerFields.tsx';
@@ -34,8 +35,10 @@ export function useServerColumns(names: readonly FieldName[]) {
 
 export function Servers() {
   const { t } = useText();
+  const { data } = useInfiniteQuery(serverProfiles({ limit: 100 }));
+  const profiles = data?.pages.flatMap(({ items }) => items);
   const columns = useServerColumns([
-    ...(['name', 'serial', 'state', 'reason', 'location', 'rack', 'unit', 'bmc', 'note'] as const),
+    ...(['name', 'serial', 'state', 'profile', 'reason', 'location', 'rack', 'unit', 'bmc', 'note'] as const),
   ]);
   return (
     <ListPage
@@ -45,6 +48,10 @@ export function Servers() {
       list={servers}
       filters={[
         { name: 'search' },
+        {
+          name: 'profile_id',
+          of: (profiles ?? []).map(({ id, name }) => ({ value: String(id), label: name })),
+        },
         { name: 'state', of: states.map((value) => ({ value, label: t(`racks.server_${value}`) })) },
       ]}
       columns={columns}

@@ -21,6 +21,7 @@ export const switchPorts = staffList('/staff/switches/{id}/ports', 'ports');
 export const servers = staffList('/staff/servers', 'servers');
 export const server = staffThing('/staff/servers/{id}');
 export const serverReadings = staffThing('/staff/servers/{id}/readings');
+export const serverProfiles = staffList('/staff/server-profiles', 'profiles');
 export const enrolment = staffThing('/staff/enrolment');
 export const arrivals = staffList('/staff/enrolment/arrivals', 'arrivals');
 export const arrival = staffThing('/staff/enrolment/arrivals/{id}');

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { sql } from '../../../test/sql.ts';
+
+let bed: ArrivingProduct;
+beforeAll(async () => {
+  bed = await startArrivingProduct();
+});
+afterAll(() => bed.product.stop());
+
+const staff = () => bed.product.staff;
+const profiles = '/staff/server-profiles';
+const disks = [{ kind: 'nvme', gb: 960, count: 2 }];
+let made = 0;
+async function newProfile(rules: object): Promise<number> {
+  made += 1;
+  const { status, body } = await staff().post(profiles, { name: `profile ${made}`, ...rules });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.data.profile.id;
+}
+const profileOf = async (id: number) => (await staff().get(`${profiles}/${id}`)).body.data.profile;
+const serverOf = async (id: number) => (await staff().get(`/staff/servers/${id}`)).body.data.server;
+
+/** One that was measured: of a maker of its own, so that it is nobody else's. */
+async function newServer(maker: string, threads = 16, state = 'ready'): Promise<number> {
+  made += 1;
+  const { body } = await staff().post('/staff/servers', { name: `s${made}`, serial: `S/N ${made}` });
+  const { id } = body.data.server;
+  const hardware = {
+    ...{
+      system: { uuid: 'u', vendor: 'V', product: maker, serial: 's' },
+      memoryMib: 64_300,
+      memoryModules: [],
+    },
+    ...{ firmware: { version: '1', boot: 'uefi' }, ports: [], bmc: null },
+    processor: { model: 'EPYC', sockets: 1, cores: 8, threads },
+    disks: [1, 2].map((nth) => ({
+      ...{
+        serial: `${made}-${nth}`,
+        model: 'M',
+        firmware: '1',
+        bytes: 960_197_124_096,
+        kind: 'nvme',
+        healthy: true,
+      },
+    })),
+  };
+  await sql(
+    bed.product,
+    'update servers set hardware = $2::jsonb, measured_at = now(), state = $3 where id = $1',
+    ...[String(id), JSON.stringify(hardware), state],
+  );
+  return id;
+}
+
+describe('a profile of servers', () => {
+  it('is what every server is that fits it, and counts those that are in stock', async () => {
+    const [one, other, away] = [
+      await newServer('A1'),
+      await newServer('A1', 16, 'quarantined'),
+      await newServer('A1', 32),
+    ];
+    const id = await newProfile({ model: 'a1', threads: 16, memory_gib: 64, disks });
+    expect(await profileOf(id)).toMatchObject({ servers: 2, ready: 1, threads: 16, disks });
+    expect((await serverOf(one)).profile_id).toBe(id);
+    expect(await serverOf(away)).toMatchObject({ profile_id: null, profile: null });
+    const listed = (await staff().get(`/staff/servers?profile_id=${id}`)).body.data.servers;
+    expect(listed.map((server: { id: number }) => server.id).sort()).toEqual([one, other].sort());
+  });
+
+  it('is the one with the most rules of those that a server fits, and another one when that is gone', async () => {
+    const server = await newServer('B1');
+    const wide = await newProfile({ model: 'B1' });
+    const narrow = await newProfile({ model: 'B1', threads: 16 });
+    expect((await serverOf(server)).profile_id).toBe(narrow);
+    await staff().patch(`${profiles}/${narrow}`, { threads: 32 });
+    expect((await serverOf(server)).profile_id).toBe(wide);
+    await staff().patch(`${profiles}/${narrow}`, { threads: 16 });
+    expect((await serverOf(server)).profile_id).toBe(narrow);
+    expect((await staff().delete(`${profiles}/${narrow}`)).status).toBe(200);
+    expect((await serverOf(server)).profile_id).toBe(wide);
+    expect((await staff().delete(`${profiles}/${wide}`)).status).toBe(200);
+    expect((await serverOf(server)).profile_id).toBeNull();
+  });
+
+  it('is known of a server as soon as it is accepted', async () => {
+    const id = await newProfile({ threads: 16, disks: [{ kind: 'nvme', gb: 960, count: 1 }] });
+    await staff().post('/staff/enrolment/open', { hours: 8 });
+    const mac = '52:54:00:00:09:01';
+    const machine = bed.installer(await bed.starts(mac));
+    expect(await machine.claim()).toBe(200);
+    const told = { mac, macs: [mac], serial: 'S-901', uuid: 'u-901', disks: ['D-901'] };
+    expect(await machine.tells({ ...told, bmcAddress: '192.0.2.201' })).toBe(200);
+    const [arrival] = (await staff().get('/staff/enrolment/arrivals?state=waiting')).body.data.arrivals;
+    const accepted = await staff().post(`/staff/enrolment/arrivals/${arrival.id}/accept`, {
+      name: 'ams9-01',
+    });
+    expect(accepted.status, JSON.stringify(accepted.body)).toBe(200);
+    const { server_id: server } = accepted.body.data.arrival;
+    expect(await serverOf(server)).toMatchObject({ profile_id: id, profile: `profile ${made}` });
+    expect(await profileOf(id)).toMatchObject({ servers: 1, ready: 0 });
+  });
+
+  it('is refused in words where it says nothing, or one thing twice, and changes nothing', async () => {
+    const bad: [object, string, RegExp][] = [
+      [{}, 'threads', /another rule must be given/],
+      [{ disks: [...disks, ...disks] }, 'disks', /each kind and size once/],
+      [{ threads: 0 }, 'threads', /./],
+      [{ disks: [{ kind: 'tape', gb: 1, count: 1 }] }, 'disks[0].kind', /./],
+    ];
+    const before = (await staff().get(profiles)).body.data;
+    for (const [rules, field, message] of bad) {
+      const { status, body } = await staff().post(profiles, { name: 'bad', ...rules });
+      expect(status).toBe(400);
+      expect(body.details).toEqual([{ field, message: expect.stringMatching(message) }]);
+    }
+    const id = await newProfile({ threads: 3 });
+    expect((await staff().patch(`${profiles}/${id}`, { threads: null })).status).toBe(400);
+    const same = await staff().post(profiles, { name: `profile ${made}`, threads: 4 });
+    expect([same.status, same.body.message]).toEqual([
+      409,
+      `There is a profile called profile ${made} already`,
+    ]);
+    await staff().delete(`${profiles}/${id}`);
+    expect((await staff().get(profiles)).body.data).toEqual(before);
+  });
+});

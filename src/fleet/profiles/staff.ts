@@ -1,0 +1,161 @@
+import { record } from '../../events/index.ts';
+import { type ListRequest, listData, pagedList } from '../../platform/http/index.ts';
+import {
+  type Context,
+  fail,
+  isDuplicate,
+  refuse,
+  requireRow,
+  statement,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
+import { profileCreated, profileDeleted, profileUpdated } from '../events.ts';
+import { type Rules, saidBy } from './fit.ts';
+import { fitAll } from './keep.ts';
+
+interface ProfileRow extends Rules {
+  id: number;
+  name: string;
+  note: string | null;
+  servers: number;
+  ready: number;
+  created_at: Date;
+}
+
+export interface NewProfile extends Partial<Rules> {
+  name: string;
+  note?: string | null;
+}
+
+export type ProfileChange = Partial<NewProfile>;
+
+type Written = Omit<Rules, 'disks' | 'memory_gib'> & {
+  name: string;
+  note: string | null;
+  memoryGib: number | null;
+  disks: string | null;
+};
+
+const selectProfile = `
+  select t.id, t.name, t.threads, t.memory_gib, t.model, t.disks, t.note, t.created_at,
+    (select count(*)::int from servers s where s.profile_id = t.id and s.state <> 'retired') as servers,
+    (select count(*)::int from servers s where s.profile_id = t.id and s.state = 'ready') as ready
+  from server_profiles t`;
+const profileById = statement<ProfileRow, { id: number }>(
+  'fleet.serverProfile',
+  `${selectProfile} where t.id = :id`,
+);
+const insertProfile = statement<{ id: number }, Written & { now: Date }>(
+  'fleet.insertServerProfile',
+  `insert into server_profiles (name, threads, memory_gib, model, disks, note, created_at)
+   values (:name, :threads::integer, :memoryGib::integer, :model::text, :disks::jsonb, :note::text, :now) returning id`,
+);
+const updateProfile = statement<never, Written & { id: number }>(
+  'fleet.updateServerProfile',
+  `update server_profiles set name = :name, threads = :threads::integer, memory_gib = :memoryGib::integer, model = :model::text,
+     disks = :disks::jsonb, note = :note::text where id = :id`,
+);
+const deleteProfile = statement<never, { id: number }>(
+  'fleet.deleteServerProfile',
+  'delete from server_profiles where id = :id',
+);
+const leave = statement<never, { id: number }>(
+  'fleet.leaveServerProfile',
+  'update servers set profile_id = null where profile_id = :id',
+);
+
+const profiles = pagedList<ProfileRow>({
+  name: 'fleet.serverProfiles',
+  from: 'server_profiles t',
+  select: selectProfile,
+  filters: {},
+  key: { by: 't.id', type: 'bigint', of: (row) => row.id },
+  sorts: { id: null, name: { by: 't.name', type: 'text', of: (row) => row.name } },
+  order: 'name',
+});
+
+export async function listProfiles(ctx: Context, query: ListRequest) {
+  const { rows, at } = await profiles(ctx, query, {});
+  return listData('profiles', rows, at);
+}
+
+export async function readProfile(ctx: Context, id: number) {
+  return { profile: await requireRow(ctx, profileById, { id }) };
+}
+
+/** Adds a profile, which every server that fits it best has from then on. `conflict` when there is one of its name. */
+export async function addProfile(ctx: Context, wanted: NewProfile) {
+  const values = writtenOf({
+    ...{ threads: null, memory_gib: null, model: null, disks: null, note: null, ...wanted },
+  });
+  return transaction(ctx, 'fleet.addServerProfile', async (tx) => {
+    await lockProfiles(tx);
+    const { id } = await named(values.name, () =>
+      tx.db.one(insertProfile, { ...values, now: tx.clock.now() }),
+    );
+    await fitAll(tx);
+    const { name, note: _, ...rules } = wanted;
+    await record(tx, profileCreated, { ...about(id), data: { name, rules } });
+    return readProfile(tx, id);
+  });
+}
+
+/** Changes what is said of a profile; servers are held against it anew. Errors as {@link addProfile}. */
+export async function changeProfile(ctx: Context, id: number, change: ProfileChange) {
+  return transaction(ctx, 'fleet.changeServerProfile', async (tx) => {
+    await lockProfiles(tx);
+    const { profile } = await readProfile(tx, id);
+    const values = writtenOf({ ...profile, ...change });
+    await named(values.name, () => tx.db.run(updateProfile, { id, ...values }));
+    await fitAll(tx);
+    await record(tx, profileUpdated, { ...about(id), data: { name: profile.name, change } });
+    return readProfile(tx, id);
+  });
+}
+
+/** Forgets a profile: servers that had it have another that they fit, or none. */
+export async function removeProfile(ctx: Context, id: number) {
+  return transaction(ctx, 'fleet.removeServerProfile', async (tx) => {
+    await lockProfiles(tx);
+    const { profile } = await readProfile(tx, id);
+    await tx.db.run(leave, { id });
+    await tx.db.run(deleteProfile, { id });
+    await fitAll(tx);
+    await record(tx, profileDeleted, { ...about(id), data: { name: profile.name } });
+    return {};
+  });
+}
+
+const lockAll = statement<{ locked: 1 }>(
+  'fleet.lockServerProfiles',
+  `select 1 as locked from pg_advisory_xact_lock(hashtextextended('server_profiles', 0))`,
+);
+
+/** Nobody changes a profile, or holds a server against them, until the transaction ends. */
+export async function lockProfiles(tx: TxContext): Promise<void> {
+  await tx.db.one(lockAll);
+}
+
+function writtenOf({ name, note = null, ...rules }: Rules & { name: string; note?: string | null }): Written {
+  const { threads, memory_gib: memoryGib, model, disks } = rules;
+  if (saidBy(rules) === 0)
+    throw refuse('threads', 'or another rule must be given: what fits every server says of none what it is');
+  const each = (disks ?? []).map(({ kind, gb }) => `${kind} ${gb}`);
+  if (new Set(each).size !== each.length)
+    throw refuse('disks', 'must name each kind and size once, with how many there are');
+  return { name, note, threads, memoryGib, model, disks: disks && JSON.stringify(disks) };
+}
+
+async function named<T>(name: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!isDuplicate(error, 'server_profiles_name')) throw error;
+    throw fail('conflict', { message: `There is a profile called ${name} already`, cause: error });
+  }
+}
+
+function about(id: number) {
+  return { subject: { type: 'server_profile', id }, organizationId: null };
+}
