@@ -80,12 +80,15 @@ async function furnish(world: World): Promise<Order> {
     patienceMs,
   );
   const machine = await running(world);
-  await sql(world, 'update machines set backup_enabled = true, backup_hour = 0');
+  // Whoever comes up looks at once for what a night has missed, and otherwise once a minute.
+  await world.die(async () => {
+    await sql(world, 'update machines set backup_enabled = true, backup_hour = 0');
+  });
   await until(
     async () =>
       (await world.customer.get(`/dashboard/service/${machine.serviceId}/vps/snapshots`)).body.data.snapshots,
     ([backup]) => backup?.kind === 'backup' && backup.state === 'ready',
-    2 * patienceMs, // it is looked for once a minute
+    2 * patienceMs,
   );
   await sql(world, 'update machines set backup_enabled = false');
   await world.settle();

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { evacuateNode } from '../../../../client/generated/fields/evacuateNode.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { clusterChoices, evacuationPlan } from '../../data/queries/staff/index.ts';
@@ -62,6 +63,7 @@ function Plan({
         !isMoving && (
           <Act
             operation="evacuateNode"
+            fields={evacuateNode}
             label={t('running.takeInto')}
             size="compact-sm"
             text={t('running.takeOneText', { hostname: machine.hostname, cluster: plan?.cluster ?? '–' })}
@@ -89,6 +91,7 @@ function Plan({
       {plan.possible && may.length > 0 && !isMoving && (
         <Act
           operation="evacuateNode"
+          fields={evacuateNode}
           label={t('running.takeAllInto')}
           text={t('running.takeAllText', { name: plan.name, cluster: plan.cluster })}
           onAct={(values) => go(values)}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { evacuateNode } from '../../../../client/generated/fields/evacuateNode.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { evacuation, node as oneNode } from '../../data/queries/staff/index.ts';
@@ -106,6 +107,7 @@ function Acts({
     <Group gap="xs">
       <Act
         operation="evacuateNode"
+        fields={evacuateNode}
         label={t('running.evacuate')}
         text={t('running.evacuateText', { name: node.name })}
         onAct={({ cold: isCold }) =>
