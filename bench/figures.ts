@@ -1,5 +1,6 @@
 /** Measures the figures one after another and prints the table; `run.ts` starts it in a network of its own. */
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { measureActions } from './actions.ts';
 import { measureActivity } from './activity.ts';
 import { measureAttacks } from './attacks.ts';
@@ -321,10 +322,13 @@ async function jobs(): Promise<Figure[]> {
 
 /** The first of several processes, with the PostgreSQL of all. */
 async function processes(): Promise<void> {
-  const house = await openHouse(await temporaryDir(), {
-    ...manyOrders,
-    ...{ HYPERVISOR: 'simulator', RATE_LIMITS: 'off', ROLE: 'api' },
-  });
+  const dir = await temporaryDir();
+  const env = { ...manyOrders, ...{ HYPERVISOR: 'simulator', RATE_LIMITS: 'off', ROLE: 'api' } };
+  const first = await openHouse(dir, env);
+  await first.stop();
+  // Six processes have more connections than the PostgreSQL of one takes.
+  appendFileSync(path.join(dir, 'postgres/data/postgresql.auto.conf'), 'max_connections = 200\n');
+  const house = await openHouse(dir, env);
   const access = await openAccess(house);
   const people = await settle(access, quick ? 1_500 : 5_000);
   await access.sql('vacuum analyze');

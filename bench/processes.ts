@@ -1,8 +1,9 @@
 import { readSecretKey } from '../src/platform/index.ts';
 import { type Child, startChild } from '../test/child.ts';
 import { drain, plainGoods, requestsFor } from './checkout.ts';
+import { type Cpu, costSince, costText, cpuOf } from './cpu.ts';
 import { type House, temporaryDir, undo } from './house.ts';
-import { interleave, type Pair, ratiosOf, spreadOf } from './measure.ts';
+import { cpuMs, interleave, type Pair, ratiosOf, spreadOf } from './measure.ts';
 import type { Access, Person } from './people.ts';
 import { type Figure, perSecond } from './table.ts';
 import { type Volley, volley } from './wrk.ts';
@@ -38,7 +39,7 @@ export async function measureProcesses(
       DATABASE_URL: house.databaseUrl,
       SECRET_KEY: readSecretKey(house.dataDir, null).toString('base64'),
       HYPERVISOR: 'simulator',
-      NODE_NAME: `many-${at}`,
+      NODE_NAME: `${role}-${at}`,
       ROLE: role,
       DEMO: 'off',
       MAX_UNPAID_ORDERS: '1000000',
@@ -47,15 +48,26 @@ export async function measureProcesses(
     undo.push(() => child.end('SIGTERM'));
     return child;
   };
-  await start('worker', 1);
+  const worker = await start('worker', 1);
+  // They stay, so that what is compared has run as long, and are stopped while the others are measured.
+  const further = [await start('api', 2), await start('api', 3), await start('worker', 2)];
+  further.push(await start('worker', 3));
+  const all = [house, worker, ...further];
+  const cost = { ours: [] as Cpu[], theirs: [] as Cpu[] };
+  const cpu = (): Cpu => ({
+    node: all.reduce((sum, { pid }) => sum + cpuMs(pid), 0),
+    database: cpuOf(house).database,
+  });
   const seen = { deadlocks: 0, rolledBack: 0, orders: 0 };
   const fire = async (urls: readonly string[]): Promise<number> => {
     await fireAll(loads, urls, warmS);
     await drain(access);
     const before = await countsOf(access);
+    const used = cpu();
     const rate = await fireAll(loads, urls, seconds);
     const after = await countsOf(access);
     await drain(access);
+    cost[urls.length > 1 ? 'ours' : 'theirs'].push(costSince(used, cpu(), rate * seconds));
     if (urls.length > 1) {
       seen.deadlocks += after.deadlocks - before.deadlocks;
       seen.rolledBack += after.rolledBack - before.rolledBack;
@@ -63,17 +75,26 @@ export async function measureProcesses(
     }
     return rate;
   };
-  const many = async () => {
-    const further = [await start('api', 2), await start('api', 3), await start('worker', 2)];
-    further.push(await start('worker', 3));
-    const apis = further.slice(0, each - 1).map(({ url }) => url);
-    const rate = await fire([house.url, ...apis]);
-    await Promise.all(further.map((child) => child.end('SIGTERM')));
-    return rate;
+  const urls = [house.url, ...further.slice(0, each - 1).map(({ url }) => url)];
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+    for (const { pid } of further) process.kill(pid, name);
   };
-  const pairs = await interleave(rounds, many, () => fire([house.url]));
+  undo.push(() => signal('SIGCONT'));
+  const one = async () => {
+    signal('SIGSTOP');
+    try {
+      return await fire([house.url]);
+    } finally {
+      signal('SIGCONT');
+    }
+  };
+  const pairs = await interleave(rounds, () => fire(urls), one);
   for (const load of loads) load.remove();
-  return figuresOf(pairs, seen);
+  return figuresOf(
+    pairs,
+    seen,
+    `CPU time an order, its jobs included: ${costText(cost.ours)} against ${costText(cost.theirs)}`,
+  );
 }
 
 async function fireAll(loads: readonly Volley[], urls: readonly string[], seconds: number): Promise<number> {
@@ -95,6 +116,7 @@ async function countsOf({ sql }: Access): Promise<{ deadlocks: number; rolledBac
 function figuresOf(
   pairs: Pair[],
   { deadlocks, rolledBack, orders }: { deadlocks: number; rolledBack: number; orders: number },
+  cost: string,
 ): Figure[] {
   const rate = (key: keyof Pair) => perSecond(spreadOf(pairs.map((pair) => pair[key])).median);
   const retried = (100 * rolledBack) / Math.max(1, orders);
@@ -105,7 +127,7 @@ function figuresOf(
       value: ratiosOf(pairs),
       unit: 'ratio',
       target: { atLeast: 0.95 },
-      amounts: `${rate('ours')} against ${rate('theirs')}; ${deadlocks} deadlocks, ${retried.toFixed(2)} % of the orders rolled back`,
+      amounts: `${rate('ours')} against ${rate('theirs')}; ${deadlocks} deadlocks, ${retried.toFixed(2)} % of the orders rolled back; ${cost}`,
       limit: 'the cores, which PostgreSQL and all processes share',
     },
     {
