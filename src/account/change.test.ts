@@ -104,6 +104,16 @@ describe('what an account says of its person', () => {
     expect(await contents(product)).toEqual(before);
   });
 
+  it('may have been read before somebody else did something', async () => {
+    const someone = await newCustomer(product);
+    const tag = (await someone.get(path)).headers.get('etag') ?? '';
+    const other = await newCustomer(product);
+    expect((await other.patch(path, { first_name: 'Eve' })).status).toBe(200);
+    product.clock.travel(minute); // what happened is told once all that began before it has ended
+    expect((await someone.patch(path, { first_name: 'Ada' }, { 'if-match': tag })).status).toBe(200);
+    expect(face(await someone.patch(path, { first_name: 'Eve' }, { 'if-match': tag }))[0]).toBe(412);
+  });
+
   it('is not for a key that is kept to an area', async () => {
     const someone = await newCustomer(product);
     await sql(product, 'update api_keys set billing = false where user_id = $1', someone.userId);

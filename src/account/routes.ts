@@ -38,7 +38,9 @@ export function accountRoutes(upstairs: Upstairs): RouteGroup {
           'The person that the key belongs to, and their keys. It needs no organization. For somebody of staff `staff` says what ' +
           'they may call.',
         data: S.Account,
-        etag: { without: ['lastActivity', 'lastUsed', 'last_used_ip', 'credit'] },
+        etag: {
+          without: ['lastActivity', 'lastUsed', 'last_used', 'last_used_ip', 'credit', 'events_position'],
+        },
       },
       (ctx, req) => readAccount(ctx, req.principal, upstairs),
     );
