@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { installerHandler } from './handler.ts';
 import type { Plan } from './plan.ts';
@@ -98,6 +99,12 @@ describe('the calls of an installer', () => {
       expect(await call(mine, 'POST', 'report', body)).toMatchObject({ status: 422 });
     expect(await call(mine, 'DELETE', 'plan')).toMatchObject({ status: 404 });
     expect(reports).toEqual([]);
+  });
+
+  it('to what is no path are refused', async () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.end('GET // HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /);
   });
 
   it('never bring a plan that has no meaning', async () => {

@@ -31,7 +31,9 @@ const longestBody = 2 * 2 ** 20;
  */
 export function installerHandler(desk: Desk) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const call = `${request.method} ${new URL(request.url ?? '/', 'http://x').pathname.split('/').at(-1)}`;
+    const url = URL.parse(request.url ?? '/', 'http://x');
+    if (url === null) return reply(response, 400, {});
+    const call = `${request.method} ${url.pathname.split('/').at(-1)}`;
     try {
       await answer(desk, call, request, response);
     } catch (error) {

@@ -5,6 +5,8 @@ import { isSerial } from './plan.ts';
 
 const Text = (maxLength = 200) => Type.String({ maxLength });
 const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+/** Of each list. */
+const mostItems = 256;
 const Maybe = <T extends Type.TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 
 /** A disk as `lsblk` has it, with what `smartctl` and `nvme` say. They say more, which is left. */
@@ -37,7 +39,7 @@ export const RawInventory = Type.Object({
   }),
   memory_kib: Count,
   memory: Text(200_000),
-  lscpu: Type.Array(RawField, { maxItems: 200 }),
+  lscpu: Type.Array(RawField, { maxItems: mostItems }),
   links: Type.Array(
     Type.Object({
       ifname: Text(20),
@@ -45,11 +47,19 @@ export const RawInventory = Type.Object({
       operstate: Type.Optional(Text(20)),
       link_type: Type.Optional(Text(20)),
     }),
-    { maxItems: 256 },
+    { maxItems: mostItems },
   ),
-  disks: Type.Array(RawDisk, { maxItems: 256 }),
+  disks: Type.Array(RawDisk, { maxItems: mostItems }),
   bmc: Text(20_000),
 });
+
+/** More than any server has; a stranger may say more. */
+const mostPorts = 32;
+const mostModules = 256;
+/** More sockets, cores of one and threads there are none. */
+const mostCounted = 4_096;
+const longestModel = 200;
+const ownMac = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/;
 
 /** What a server has, as its installer measured it. Sizes are bytes unless their names say otherwise. */
 export interface Inventory {
@@ -79,19 +89,33 @@ const compiled = Compile(RawInventory);
 
 /**
  * The inventory out of what the installer sent. What a server says is a stranger's word until it is accepted, so anything out of
- * form is refused (`report_invalid`): lengths, control characters, two disks with one serial number.
+ * form is refused (`report_invalid`): lengths, control characters, two disks with one serial number, two ports with one MAC. It takes time that
+ * grows with the length of what was sent, and no faster.
  */
 export function readInventory(raw: unknown): Inventory {
-  if (!compiled.Check(raw)) throw new InstallerError('report_invalid', `the inventory: ${firstError(raw)}`);
+  if (!compiled.Check(raw)) throw invalid(firstError(raw));
   const inventory = understood(raw);
-  refuseControlCharacters(inventory);
-  const serials = inventory.disks.map((disk) => disk.serial);
-  if (new Set(serials).size !== serials.length)
-    throw new InstallerError('report_invalid', 'the inventory: two disks have one serial number');
+  refuseUnreadable(inventory);
+  if (!areDistinct(inventory.disks.map((disk) => disk.serial)))
+    throw invalid('two disks have one serial number');
+  if (!areDistinct(inventory.ports.map((port) => port.mac))) throw invalid('two network ports have one MAC');
+  if (inventory.ports.length > mostPorts) throw invalid(`it has more than ${mostPorts} network ports`);
   return inventory;
 }
 
+function areDistinct(texts: readonly string[]): boolean {
+  return new Set(texts).size === texts.length;
+}
+
+function invalid(message: string): InstallerError {
+  return new InstallerError('report_invalid', `the inventory: ${message}`);
+}
+
 function firstError(raw: unknown): string {
+  // All errors of a list of a million things would be looked for.
+  const lists = typeof raw === 'object' && raw !== null ? Object.entries(raw) : [];
+  const long = lists.find(([, list]) => Array.isArray(list) && list.length > mostItems);
+  if (long !== undefined) return `${long[0].slice(0, 20)} has more than ${mostItems} items`;
   const [error] = compiled.Errors(raw);
   return error ? `${error.instancePath || 'it'} ${error.message}` : 'it has another form';
 }
@@ -107,12 +131,15 @@ function understood(raw: Static<typeof RawInventory>): Inventory {
     // What says no serial number can be neither chosen nor wiped by name: card readers and virtual media of a BMC.
     disks: raw.disks.filter((disk) => isSerial(disk.smart.serial_number ?? '')).map(diskOf),
     ports: raw.links
-      .filter(
-        (link) => link.link_type === 'ether' && /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/.test(link.address ?? ''),
-      )
+      .filter((link) => link.link_type === 'ether' && isOfOnePort(link.address ?? ''))
       .map((link) => ({ name: link.ifname, mac: link.address ?? '', linked: link.operstate === 'UP' })),
     bmc: controllerOf(raw.bmc),
   };
+}
+
+/** What begins with an odd byte is for many; zeros are nobody's. */
+function isOfOnePort(mac: string): boolean {
+  return ownMac.test(mac) && (Number.parseInt(mac, 16) & 1) === 0 && mac !== '00:00:00:00:00:00';
 }
 
 function diskOf({ size, rota, tran, smart }: Static<typeof RawDisk>): InventoryDisk {
@@ -128,10 +155,10 @@ function diskOf({ size, rota, tran, smart }: Static<typeof RawDisk>): InventoryD
 
 function processorOf(fields: Static<typeof RawField>[]): Inventory['processor'] {
   const said = (name: string) => fields.find((each) => each.field === `${name}:`)?.data ?? '';
-  const counted = (name: string) => Math.max(1, Number.parseInt(said(name), 10) || 1);
+  const counted = (name: string) => Math.min(mostCounted, Math.max(1, Number.parseInt(said(name), 10) || 1));
   const sockets = counted('Socket(s)');
   return {
-    model: said('Model name'),
+    model: said('Model name').slice(0, longestModel),
     sockets,
     cores: sockets * counted('Core(s) per socket'),
     threads: counted('CPU(s)'),
@@ -140,24 +167,56 @@ function processorOf(fields: Static<typeof RawField>[]): Inventory['processor'] 
 
 /** `dmidecode -t memory`: a block for each slot, with fields of its own; empty slots say so in words. */
 function modulesOf(text: string): Inventory['memoryModules'] {
-  return text.split(/\n\s*\n/).flatMap((block) => {
-    const said = (name: string) => block.match(new RegExp(`^\\s*${name}: (.{1,80})$`, 'm'))?.[1] ?? '';
-    const [, amount = '', unit] = said('Size').match(/^(\d{1,7}) (MB|GB|TB)$/) ?? [];
-    if (!block.trimStart().startsWith('Memory Device') || !unit) return [];
-    const mib = Number(amount) * { MB: 1, GB: 1024, TB: 1024 * 1024 }[unit as 'MB' | 'GB' | 'TB'];
-    return [{ slot: said('Locator'), mib, type: said('Type') }];
-  });
+  return blocksOf(text)
+    .flatMap(([title, ...lines]) => {
+      if (title?.trim() !== 'Memory Device') return [];
+      const said = fieldsOf(lines);
+      const [, amount = '', unit] = (said.get('Size') ?? '').match(/^(\d{1,7}) (MB|GB|TB)$/) ?? [];
+      if (!unit) return [];
+      const mib = Number(amount) * { MB: 1, GB: 1024, TB: 1024 * 1024 }[unit as 'MB' | 'GB' | 'TB'];
+      return [{ slot: said.get('Locator') ?? '', mib, type: said.get('Type') ?? '' }];
+    })
+    .slice(0, mostModules);
 }
 
 /** What `ipmitool` says over the machine's own bus. */
 function controllerOf(text: string): Inventory['bmc'] {
-  const said = (name: string) => text.match(new RegExp(`^${name} *: (.{1,80})$`, 'm'))?.[1]?.trim() ?? null;
-  if (said('Device ID') === null) return null;
-  return { firmware: said('Firmware Revision'), address: said('IP Address'), mac: said('MAC Address') };
+  const said = fieldsOf(text.split('\n'));
+  if (!said.has('Device ID')) return null;
+  const [firmware, address, mac] = ['Firmware Revision', 'IP Address', 'MAC Address'].map(
+    (name) => said.get(name) ?? null,
+  );
+  return { firmware: firmware ?? null, address: address ?? null, mac: mac ?? null };
 }
 
-function refuseControlCharacters(value: unknown): void {
-  if (typeof value === 'string' && [...value].some((character) => character < ' ' || character === '\x7f'))
-    throw new InstallerError('report_invalid', 'the inventory: a text holds control characters');
-  if (typeof value === 'object' && value !== null) Object.values(value).forEach(refuseControlCharacters);
+/** Lines between empty ones. */
+function blocksOf(text: string): string[][] {
+  const blocks: string[][] = [[]];
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') blocks.push([]);
+    else blocks.at(-1)?.push(line);
+  }
+  return blocks;
+}
+
+/**
+ * Of lines like `Name : what it is`, the first of each name. No pattern looks for them: where several of its parts may be the same blanks, it
+ * tries them in every order, which a stranger can make take minutes.
+ */
+function fieldsOf(lines: readonly string[]): Map<string, string> {
+  const fields = new Map<string, string>();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).trim();
+    const value = line.slice(colon + 1).trim();
+    if (colon > 0 && value !== '' && value.length <= 80 && !fields.has(name)) fields.set(name, value);
+  }
+  return fields;
+}
+
+/** Control characters, which would be done to whoever reads them, and halves of characters, which no database keeps. */
+function refuseUnreadable(value: unknown): void {
+  if (typeof value === 'string' && (/\p{Cc}/u.test(value) || !value.isWellFormed()))
+    throw invalid('a text holds control characters');
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(refuseUnreadable);
 }

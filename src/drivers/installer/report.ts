@@ -85,7 +85,15 @@ export function readReport(raw: unknown): Report {
     return { kind: 'inventory', inventory: readInventory(raw) };
   if (!compiled.Check(raw))
     throw new InstallerError('report_invalid', 'what a server reports has another form');
-  return raw.kind === 'wiped' ? { kind: 'wiped', wiped: wipedOf(raw) } : raw;
+  if (raw.kind === 'wiped') return { kind: 'wiped', wiped: wipedOf(raw) };
+  if (raw.kind === 'step') return { ...raw, step: readable(raw.step) };
+  if (raw.kind === 'failed') return { ...raw, reason: readable(raw.reason) };
+  return raw.kind === 'bmc' ? { ...raw, problem: raw.problem && readable(raw.problem) } : raw;
+}
+
+/** Words that programs printed, as a person can read them and the database can keep them. */
+function readable(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ').toWellFormed();
 }
 
 /**

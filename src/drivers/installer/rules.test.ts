@@ -136,6 +136,12 @@ const raw = {
   bmc: 'Device ID                 : 32\nFirmware Revision         : 2.10\nIP Address              : 10.0.0.9\nMAC Address             : 52:54:00:00:00:09\n',
 };
 
+const nicOf = (at: number) => ({
+  ...{ ifname: `eth${at}`, link_type: 'ether', operstate: 'UP' },
+  address: `52:54:00:be:f0:${at.toString(16).padStart(2, '0')}`,
+});
+const nic = nicOf(0);
+
 describe('an inventory', () => {
   it('is what the programs of the server say', () => {
     expect(readInventory(raw)).toEqual({
@@ -154,6 +160,42 @@ describe('an inventory', () => {
     expect(readInventory({ ...raw, disks: [disk, { ...disk, smart: {} }] }).disks).toHaveLength(1);
   });
 
+  it('leaves out ports whose MAC is none of a single port', () => {
+    const links = ['00:00:00:00:00:00', '01:00:5e:00:00:01'].map((address) => ({ ...nic, address }));
+    expect(readInventory({ ...raw, links: [...links, nic] }).ports).toHaveLength(1);
+  });
+
+  it('counts no more than there can be, and keeps no more words than are read', () => {
+    const lscpu = [
+      { field: 'CPU(s):', data: '9'.repeat(300) },
+      { field: 'Model name:', data: 'm'.repeat(4_000) },
+    ];
+    expect(readInventory({ ...raw, lscpu }).processor).toMatchObject({
+      threads: 4_096,
+      model: 'm'.repeat(200),
+    });
+  });
+
+  it.each<[string, () => object]>([
+    ['line ends of other systems', () => ({ memory: '\r'.repeat(200_000) })],
+    ['line ends of other alphabets', () => ({ memory: '\u2028'.repeat(200_000) })],
+    ['a name and nothing but blanks', () => ({ bmc: `Device ID${' '.repeat(19_000)}` })],
+    ['blanks before a name', () => ({ bmc: `${' '.repeat(9_000)}\n`.repeat(2) })],
+    ['two megabytes of links', () => ({ links: Array.from({ length: 900_000 }, () => 1) })],
+    ['two megabytes of a name', () => ({ system: { ...raw.system, vendor: 'e\u0301'.repeat(600_000) } })],
+    ['two megabytes of a link', () => ({ links: [{ ...nic, address: 'a'.repeat(2_000_000) }] })],
+    ['two megabytes of disks', () => ({ disks: Array.from({ length: 200_000 }, () => ({ name: '' })) })],
+  ])('takes no time to be read, whatever a stranger sends: %s', (_, change) => {
+    const said = { ...raw, ...change() };
+    const beganMs = performance.now();
+    try {
+      readInventory(said);
+    } catch (error) {
+      expect(error).toBeInstanceOf(InstallerError);
+    }
+    expect(performance.now() - beganMs).toBeLessThan(500);
+  });
+
   it.each<[string, object]>([
     ['two disks of one serial number', { disks: [disk, { ...disk, name: 'sdb' }] }],
     ['a size below nothing', { disks: [{ ...disk, size: -1 }] }],
@@ -165,6 +207,9 @@ describe('an inventory', () => {
     ['a thousand disks', { disks: Array.from({ length: 1_000 }, () => disk) }],
     ['no links', { links: null }],
     ['a boot that is neither', { system: { ...raw.system, boot: 'openfirmware' } }],
+    ['two ports of one MAC', { links: [nic, { ...nic, ifname: 'eth1' }] }],
+    ['more ports than any server has', { links: Array.from({ length: 33 }, (_, at) => nicOf(at)) }],
+    ['half a character', { system: { ...raw.system, serial: '\ud800' } }],
   ])('is refused with %s', (_, change) => {
     expect(() => readInventory({ ...raw, ...change })).toThrow(InstallerError);
   });
@@ -194,6 +239,16 @@ describe('a report', () => {
     expect(methodOf({ marks: 0 })).toBeNull();
     expect(methodOf({ not_zero: 1 })).toBeNull();
     expect(methodOf({ method: 'format-crypto', not_zero: 64 })).toBe('format-crypto');
+  });
+
+  it('of words that programs printed has none that would do anything to whoever reads them', () => {
+    expect(readReport({ kind: 'bmc', address: null, problem: 'no\u0000 \u001b[2Jroom' })).toMatchObject({
+      problem: 'no   [2Jroom',
+    });
+    expect(readReport({ kind: 'failed', reason: 'a\tb\ud800' })).toEqual({
+      kind: 'failed',
+      reason: 'a b\ufffd',
+    });
   });
 
   it('of a plain format or a discard is no erasure', () => {

@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configuration, type NetbootNetwork } from './configuration.ts';
 import { netbootHandler } from './handler.ts';
@@ -71,8 +72,8 @@ describe('whoever asks what to start', () => {
     await writeFile(join(dir, 'initrd'), 'an archive');
     const handler = netbootHandler({
       ...{ places, kernel: join(dir, 'kernel'), initrd: join(dir, 'initrd') },
-      async answer(mac) {
-        asked.push(mac);
+      async answer(mac, from) {
+        asked.push(`${mac} at ${from}`);
         return { start: 'rescue', token: 't' };
       },
     });
@@ -86,7 +87,7 @@ describe('whoever asks what to start', () => {
 
   it('gets a script for its MAC address, and the files that it names', async () => {
     const [status, script] = await get('/any/boot.ipxe?mac=52:54:00:BE:EF:01');
-    expect([status, asked]).toEqual([200, ['52:54:00:be:ef:01']]);
+    expect([status, asked]).toEqual([200, ['52:54:00:be:ef:01 at 127.0.0.1']]);
     expect(script).toContain('innkeeper.token=t ');
     expect(await get('/any/kernel')).toEqual([200, 'a kernel']);
     expect(await get('/any/initrd')).toEqual([200, 'an archive']);
@@ -102,5 +103,11 @@ describe('whoever asks what to start', () => {
     ])
       expect(await get(path)).toEqual([404, '']);
     expect(asked).toHaveLength(1);
+  });
+
+  it('gets nothing for what is no path', async () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.end('GET // HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 404 /);
   });
 });

@@ -8,11 +8,11 @@ hash=$(plan '.passwordHash // "*"')
 printf 'root:%s:19000:0:99999:7:::\n' "$hash" > /etc/shadow
 chmod 0600 /etc/shadow
 hostname "$(plan .hostname)"
-dropbear -R
+line=$(said serial)
+# What opens the product is no customer's: our last call is over, and what it was made with gone, before anybody is let in.
 report done '{kind: $kind}'
-# What opens the product is no customer's.
 rm -rf /run/innkeeper
+dropbear -R
 say 'the rescue system is there'
 trap '' INT
-line=$(said serial)
 while :; do getty -L 115200 "${line:-ttyS0}" vt100 || sleep 5; done
