@@ -43,7 +43,7 @@ const Mac = Type.String({
   'x-message': 'must be a MAC such as 52:54:00:12:34:56',
   examples: ['52:54:00:12:34:56'],
 });
-const Macs = Type.Array(Mac, { maxItems: 16, description: 'Of its network ports, in order' });
+const Macs = Type.Array(Mac, { maxItems: 32, description: 'Of its network ports, in order' });
 const BmcKind = named(
   'BmcKind',
   Choice(['ipmi', 'redfish', 'simulated'], {
