@@ -5,9 +5,12 @@ export class BmcError extends Error {
   readonly permanent: boolean;
   /** True when the BMC did not answer at all: a job waits for it and uses no attempt up. */
   readonly waits: boolean;
-  constructor(code: BmcErrorCode, message: string, options: { cause?: unknown } = {}) {
+  /** False when others of this process asked it for as long as there was time: then the failure says nothing about it. */
+  readonly wasAsked: boolean;
+  constructor(code: BmcErrorCode, message: string, options: { cause?: unknown; wasAsked?: boolean } = {}) {
     super(message, { cause: options.cause });
     this.code = code;
+    this.wasAsked = options.wasAsked ?? true;
     this.permanent = lasting.has(code);
     this.waits = code === 'bmc_silent';
   }

@@ -1,5 +1,6 @@
 import { accountCalls } from './accounts.ts';
 import { bootCalls } from './boot.ts';
+import { boundedEvents, boundedSensors } from './bounded.ts';
 import { type BmcConnection, defaultPorts } from './connection.ts';
 import type { Bmc } from './contract.ts';
 import type { BmcControls } from './controls.ts';
@@ -42,9 +43,9 @@ export function provenBmc(
     ...bootCalls(talk),
     openSerial,
     readSensors: ({ timeoutMs = longReadMs } = {}) =>
-      talk.read(until(timeoutMs), (at, leftMs) => at.readSensors(leftMs)),
+      talk.read(until(timeoutMs), async (at, leftMs) => boundedSensors(await at.readSensors(leftMs))),
     readEvents: ({ timeoutMs = longReadMs } = {}) =>
-      talk.read(until(timeoutMs), (at, leftMs) => at.readEvents(leftMs)),
+      talk.read(until(timeoutMs), async (at, leftMs) => boundedEvents(await at.readEvents(leftMs))),
     ...accountCalls(talk, user, becomes),
     ...securityCalls(talk, () => own),
     async close() {

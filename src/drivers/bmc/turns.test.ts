@@ -29,7 +29,9 @@ it('never asks what had no turn by its deadline, and says so at that time', asyn
   });
   const beganMs = performance.now();
   const late = ask('c', until(50), async () => void asked.push('late'));
-  await expect(late).rejects.toEqual(expect.objectContaining({ code: 'bmc_silent', waits: true }));
+  await expect(late).rejects.toEqual(
+    expect.objectContaining({ code: 'bmc_silent', waits: true, wasAsked: false }),
+  );
   expect(performance.now() - beganMs).toBeLessThan(500);
   await long;
   await ask('c', until(5_000), async () => void asked.push('next'));

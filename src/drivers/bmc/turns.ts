@@ -23,15 +23,20 @@ export function leftOf({ atMs }: Until): number {
  */
 export async function ask<T>(bmc: string, deadline: Until, work: (leftMs: number) => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
+  let wasAsked = false;
+  const over = () =>
+    wasAsked
+      ? new BmcError('bmc_silent', 'the BMC did not answer in time')
+      : new BmcError('bmc_silent', 'others were asking the BMC for as long as there was time', { wasAsked });
   const late = new Promise<never>((_, reject) => {
-    const fail = () => reject(new BmcError('bmc_silent', 'the BMC did not answer in time'));
+    const fail = () => reject(over());
     // A little later than the work itself, which knows better what it waited for.
     timer = setTimeout(fail, leftOf(deadline) + 100);
   });
   const turn = inTurn(bmc, () => {
     const leftMs = leftOf(deadline);
-    if (leftMs === 0)
-      throw new BmcError('bmc_silent', 'others were asking the BMC for as long as there was time');
+    if (leftMs === 0) throw over();
+    wasAsked = true;
     return work(leftMs);
   });
   turn.catch(() => undefined); // where the deadline came first

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
-import { sql } from '../../../test/sql.ts';
+import { settled, sql } from '../../../test/sql.ts';
 import { openBmcs, simulatedRack } from '../../drivers/bmc/index.ts';
 
 const rack = simulatedRack();
@@ -68,6 +68,25 @@ describe('the sign of life of a BMC', () => {
     );
     expect(told.map(({ action }) => action)).toEqual(['server.bmc_lost', 'server.bmc_back']);
   });
+
+  it('is not missed while its readings are taken, and heard afterwards', async () => {
+    const { id, bmc } = await newServer();
+    const heard = await askedAfter(id, 1_000);
+    // Another asks it for longer than a sign of life is waited for.
+    const { address } = heard;
+    bmc.failing.slowMs = 9_000;
+    const reader = openBmcs({ rack })({
+      ...{ kind: 'simulated', address, user: 'root', password: 'Kx7vR2mNq9Tz4WbY' },
+    });
+    const reading = reader.readSensors();
+    product.clock.travel(300_000);
+    await product.periodic('fleet.askBmcs');
+    await reading;
+    await settled(product);
+    expect(await bmcOf(id)).toMatchObject({ problem: null, heard_at: heard.heard_at });
+    bmc.failing = {};
+    expect(await askedAfter(id, 60_000)).toMatchObject({ problem: null });
+  }, 40_000);
 
   it('says within the hour that our login works no more, and when it works again', async () => {
     const { id, account } = await newServer('another-one-1');

@@ -61,6 +61,8 @@ export const askingBmc = saga<Payload, State>({
         } catch (error) {
           // One that is not heard of is what was found, and no failure of the question.
           if (!isOfBmc(error)) throw error;
+          // Its readings are being taken: that it had no time says nothing of it, and a minute later it is asked again.
+          if (!error.wasAsked) return {};
           return { at, found: { problem: error.message } };
         }
       },

@@ -34,6 +34,8 @@ interface State {
 /** Reading takes seconds of a BMC, and half a minute of some. */
 const readEveryMs = 900_000;
 const eachTimeoutMs = 45_000;
+/** Of sensors beyond their limits: staff reads a line. */
+const mostNamed = 5;
 
 export interface Readings {
   /** Null: it was never read. */
@@ -163,9 +165,11 @@ async function write(
 function criticalIn(sensors: readonly SensorReading[]): string | null {
   const beyond = sensors.filter(({ state }) => state === 'critical');
   if (beyond.length === 0) return null;
-  return beyond
-    .map(({ name, value, unit }) => `${name} at ${value ?? 'an unknown value'} ${unit}`)
-    .join(', ');
+  const named = beyond
+    .slice(0, mostNamed)
+    .map(({ name, value, unit }) => `${name} at ${value ?? 'an unknown value'} ${unit}`);
+  const more = beyond.length - named.length;
+  return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
 const next = statement<{ at: Date | null }, { now: Date }>(

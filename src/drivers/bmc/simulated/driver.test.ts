@@ -121,6 +121,27 @@ describe('a BMC that is not well', () => {
     expect(own.findings.map(({ account }) => account)).toContain('root');
   });
 
+  it('and says more than anybody reads is cut short', async () => {
+    const { bmc, open } = start();
+    const [sensor] = bmc.sensors;
+    if (sensor === undefined) throw new Error('it measures nothing');
+    bmc.sensors = Array.from({ length: 3_000 }, () => ({ ...sensor, name: `a\0${'n'.repeat(5_000)}` }));
+    bmc.events = Array.from({ length: 3_000 }, (_, at) => ({
+      ...{ id: String(at), at: null, subject: '\ud800', message: 'm'.repeat(5_000) },
+    }));
+    const sensors = await open(connection).readSensors();
+    expect([sensors.length, sensors[0]?.name.length, sensors[0]?.name.slice(0, 3)]).toEqual([
+      500,
+      100,
+      'a n',
+    ]);
+    const events = await open(connection).readEvents();
+    expect([events.length, events.at(-1)]).toEqual([
+      200,
+      { id: '2999', at: null, subject: '\ufffd', message: 'm'.repeat(500) },
+    ]);
+  });
+
   it('of a kind that nobody runs here is refused in words', () => {
     expect(() => openBmcs()(connection)).toThrow(expect.objectContaining({ code: 'spec_invalid' }));
   });
