@@ -22,7 +22,20 @@ import {
 } from './fleet/index.ts';
 import { type Context, causesOf, type Drivers } from './platform/index.ts';
 
+type Http = ReturnType<typeof createPlain> | ReturnType<typeof createTls>;
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** What anybody on the cable may take of us: the installer's calls are small, and come from a rack or two at once. */
+const limits = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  maxHeaderSize: 8_192,
+  keepAliveTimeout: 5_000,
+};
+const mostConnections = 512;
+/** Of a connection on which nothing moves. */
+const silentConnectionMs = 60_000;
+const handshakeMs = 10_000;
 
 const followEveryMs = 2_000;
 /** As other processes hear that it is served. */
@@ -107,12 +120,18 @@ async function open(
   const image = await ensureInstaller(images, say);
   const programs = await ensureBootPrograms(images);
   const { key, cert, pin } = await ensureCallCertificate(own);
-  const tls = createTls({ key, cert }, answering(ctx, installerHandler(enrolmentDesk(ctx))));
+  const tls = createTls(
+    { key, cert, handshakeTimeout: handshakeMs, ...limits },
+    answering(ctx, installerHandler(enrolmentDesk(ctx))),
+  );
   const callsPort = await listen(tls, place.address, rack.port === 0 ? 0 : rack.port + 1);
   const servers: Server[] = [tls];
   try {
     let boot: Handler = async (_, response) => void response.writeHead(503).end();
-    const plain = createPlain(answering(ctx, (request, response) => boot(request, response)));
+    const plain = createPlain(
+      limits,
+      answering(ctx, (request, response) => boot(request, response)),
+    );
     const files = `http://${place.address}:${await listen(plain, place.address, rack.port)}`;
     servers.push(plain);
     const places = { files, calls: `https://${place.address}:${callsPort}/installer`, key: pin };
@@ -149,7 +168,9 @@ function answering(
   };
 }
 
-async function listen(server: Server, host: string, port: number): Promise<number> {
+async function listen(server: Http, host: string, port: number): Promise<number> {
+  server.maxConnections = mostConnections;
+  server.setTimeout(silentConnectionMs);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -4,6 +4,7 @@ import { record } from '../../events/index.ts';
 import {
   type Context,
   enqueue,
+  fail,
   refuse,
   statement,
   type TxContext,
@@ -11,12 +12,10 @@ import {
 } from '../../platform/index.ts';
 import { machineAccepted, machineRejected } from '../events.ts';
 import { type NewBmc, otherAtBmc, readBmc } from '../servers/bmc.ts';
-import { keepHardware } from '../servers/hardware.ts';
-import { keepMacs } from '../servers/macs.ts';
 import { insertOne, requireServer } from '../servers/staff.ts';
 import { type ArrivalRow, about, isThere, readArrival, requireArrival } from './arrivals.ts';
 import { enrolment } from './enrol.ts';
-import type { Plugged } from './findPorts.ts';
+import { refuseAnothers } from './measured.ts';
 import { sealBmc } from './sealedBmc.ts';
 import { endStart } from './starts.ts';
 import { requireAction } from './states.ts';
@@ -49,18 +48,16 @@ const writeRejected = statement<never, { id: number; now: Date }>(
   'fleet.rejectArrival',
   `update server_arrivals set state = 'rejected', start_id = null, problem = null, decided_at = :now where id = :id`,
 );
-const plugIn = statement<never, { serverId: number; plugged: string }>(
-  'fleet.plugArrival',
-  `update server_ports p set switch_id = g.switch_id, switch_port = g.switch_port
-   from jsonb_to_recordset(:plugged::jsonb) g (mac macaddr, switch_id bigint, switch_port text)
-   where p.mac = g.mac and p.server_id = :serverId
-     and exists (select 1 from switch_ports w where w.switch_id = g.switch_id and w.name = g.switch_port)
-     and not exists (select 1 from server_ports o where o.switch_id = g.switch_id and o.switch_port = g.switch_port and o.mac <> p.mac)`,
+// The server is locked: no other acceptance comes in between.
+const enrolling = statement<{ id: number }, { serverId: number; id: number }>(
+  'fleet.machineEnrolledAs',
+  `select id from server_arrivals where server_id = :serverId and state = 'accepted' and id <> :id limit 1`,
 );
 
 /**
  * Accepts a machine of the waiting list, as a new server or as one that was written down and waits. It becomes ready once it is proved that it is
- * the machine behind its BMC. `conflict` while it is not there; `invalid_request` says what else is in the way.
+ * the machine behind its BMC. `conflict` while it is not there, or what it has is another server's; `invalid_request` says what else
+ * is in the way. What it has is written down once it is proved.
  */
 export async function acceptMachine(ctx: Context, id: number, wanted: Acceptance) {
   return transaction(ctx, 'fleet.acceptMachine', async (tx) => {
@@ -72,9 +69,7 @@ export async function acceptMachine(ctx: Context, id: number, wanted: Acceptance
     const serverId = await serverOf(tx, machine, wanted);
     const other = await otherAtBmc(tx, serverId, reached);
     if (other !== null) throw refuse('bmc', `at ${reached.address} is that of ${other} already`);
-    await keepMacs(tx, serverId, macsOf(machine));
-    await plug(tx, serverId, machine.plugged);
-    await keepHardware(tx, serverId, machine.inventory);
+    await refuseAnothers(tx, serverId, machine);
     const inside = wanted.bmc === undefined ? 'wanted' : null;
     await tx.db.run(write, { id, serverId, inside, bmc: sealBmc(tx, id, bmc), now: tx.clock.now() });
     const { name } = await requireServer(tx, serverId);
@@ -102,10 +97,9 @@ function refuseTwins(
   wanted: Acceptance,
 ) {
   if (byMac.length > 0)
-    throw refuse(
-      'machine',
-      `has the MAC that ${byMac.join(', ')} says it has, too: reject the one that is not yours`,
-    );
+    throw fail('conflict', {
+      message: `The machine has the MAC that ${byMac.join(', ')} says it has, too: reject the one that is not yours`,
+    });
   if (bySerial.length > 0 && (wanted.serial ?? serial) === serial)
     throw refuse(
       'serial',
@@ -133,17 +127,14 @@ async function serverOf(tx: TxContext, machine: ArrivalRow, wanted: Acceptance):
     throw refuse('server_id', 'is written down already: change the server for all else');
   const server = await requireServer(tx, serverId);
   if (server.state !== 'waiting') throw refuse('server_id', `is ${server.state}: it must be waiting`);
+  const other = await tx.db.maybe(enrolling, { serverId, id: machine.id });
+  if (other !== null)
+    throw fail('conflict', {
+      message: `${server.name} is being enrolled by the machine ${other.id} right now`,
+    });
+  // One that was accepted as it before is it, whatever serial number it was given then.
+  if (machine.server_id === serverId) return serverId;
   if (server.serial !== machine.serial && !server.macs.includes(machine.mac))
     throw refuse('server_id', `has the serial number ${server.serial} and other ports than this machine`);
   return serverId;
-}
-
-function macsOf({ inventory, mac }: ArrivalRow): string[] {
-  const macs = inventory.ports.map((port) => port.mac);
-  if (!macs.includes(mac)) throw refuse('machine', `has no port with the MAC ${mac} that it started from`);
-  return macs;
-}
-
-async function plug(tx: TxContext, serverId: number, plugged: readonly Plugged[]): Promise<void> {
-  await tx.db.run(plugIn, { serverId, plugged: JSON.stringify(plugged) });
 }

@@ -40,7 +40,7 @@ const noteEveryMs = 10_000;
 
 // Those in the list that are there when it is.
 const others = `o.id <> t.id and o.state in ('waiting', 'accepted') and t.state in ('waiting', 'accepted')
-      and o.seen_at > t.seen_at - interval '45 seconds'`;
+      and o.seen_at > t.seen_at - interval '${thereForMs} milliseconds'`;
 const selectArrival = `
   select t.id, t.start_id, t.state, t.mac::text as mac, t.serial, t.inventory, t.plugged, t.server_id, v.name as server, t.bmc_inside, t.problem,
     t.arrived_at, t.seen_at, t.decided_at,
@@ -49,7 +49,7 @@ const selectArrival = `
       union all
       select s.name from servers s where s.serial = t.serial and t.state = 'waiting' and s.state <> 'waiting') as alike_by_serial
   from server_arrivals t left join servers v on v.id = t.server_id`;
-export const arrivalById = statement<ArrivalRow, { id: number }>(
+const arrivalById = statement<ArrivalRow, { id: number }>(
   'fleet.arrival',
   `${selectArrival} where t.id = :id`,
 );
@@ -57,7 +57,7 @@ const byStart = statement<{ id: number }, { startId: number }>(
   'fleet.arrivalOfStart',
   'select id from server_arrivals where start_id = :startId',
 );
-export const lockArrivalRow = statement<never, { id: number }>(
+const lockArrivalRow = statement<never, { id: number }>(
   'fleet.lockArrival',
   'select id from server_arrivals where id = :id for update',
 );

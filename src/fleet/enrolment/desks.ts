@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import type { Desk, Plan, Report } from '../../drivers/installer/index.ts';
 import type { BootDesk } from '../../drivers/netboot/index.ts';
-import { type Context, statement, transaction } from '../../platform/index.ts';
+import { AppError, type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
+import { type NewBmc, otherAtBmc, readBmc } from '../servers/bmc.ts';
 import { arrive, noteSeen } from './arrivals.ts';
 import { openBmc, sealBmc } from './sealedBmc.ts';
 import { findStart, keepClaim, openStart } from './starts.ts';
@@ -20,10 +20,10 @@ const accepted = statement<{ id: number; bmc: Buffer }, { startId: number }>(
   `select id, bmc from server_arrivals where start_id = :startId and state = 'accepted' and bmc_inside = 'wanted' and problem is null
      and bmc is not null`,
 );
-const lockAccepted = statement<{ id: number; bmc: Buffer }, { startId: number }>(
+const lockAccepted = statement<{ id: number; server_id: number; bmc: Buffer }, { startId: number }>(
   'fleet.lockMachineToEnrol',
-  `select id, bmc from server_arrivals where start_id = :startId and state = 'accepted' and bmc_inside = 'wanted' and bmc is not null
-   for update`,
+  `select id, server_id, bmc from server_arrivals where start_id = :startId and state = 'accepted' and bmc_inside = 'wanted'
+     and bmc is not null and server_id is not null for update`,
 );
 const writeInside = statement<
   never,
@@ -34,7 +34,8 @@ const writeInside = statement<
 );
 const knownMacs = statement<{ mac: string }>(
   'fleet.macsOfServers',
-  `select p.mac::text as mac from server_ports p join servers s on s.id = p.server_id where s.state <> 'retired' order by p.mac`,
+  `select p.mac::text as mac from server_ports p join servers s on s.id = p.server_id where s.state <> 'retired'
+   union select mac::text from server_arrivals where state = 'accepted' order by mac`,
 );
 
 /** What a machine that starts from the network is to start: our installer looks at those that nobody knows, while enrolment is open; all others get their disk. */
@@ -87,17 +88,31 @@ async function hear(ctx: Context, { id, mac }: { id: number; mac: string }, repo
     const machine = await tx.db.maybe(lockAccepted, { startId: id });
     if (machine === null) return;
     const { id: arrivalId, bmc: sealed } = machine;
-    const { address, problem } = report;
+    const known = openBmc(tx, arrivalId, sealed);
     // It may have got another address since the inventory.
-    const isElsewhere = address !== null && isIP(address) !== 0;
-    const bmc = isElsewhere ? sealBmc(tx, arrivalId, { ...openBmc(tx, arrivalId, sealed), address }) : sealed;
+    const said = { ...known, address: report.address ?? known.address };
+    const problem = report.problem ?? (await problemOf(tx, machine.server_id, said));
     await tx.db.run(writeInside, {
       id: arrivalId,
-      bmc,
+      bmc: problem === null ? sealBmc(tx, arrivalId, said) : sealed,
       inside: problem === null ? 'set' : 'wanted',
       problem,
     });
   });
+}
+
+/** What is wrong with the BMC that a machine says is its own, which is a stranger's word: what staff may not give, it may not either. */
+async function problemOf(tx: TxContext, serverId: number, bmc: NewBmc): Promise<string | null> {
+  try {
+    const reached = readBmc(tx, bmc);
+    const other = await otherAtBmc(tx, serverId, reached);
+    return other === null
+      ? null
+      : `it says that its address is ${reached.address}, where the BMC of ${other} is`;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return `it says that its address is ${bmc.address}, which is none of a BMC in your network`;
+  }
 }
 
 /** Servers that may start from the network whether enrolment is open or not. */

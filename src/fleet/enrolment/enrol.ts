@@ -2,6 +2,7 @@ import { type Bmc, type BmcConnection, BmcError } from '../../drivers/bmc/index.
 import { nonceReader } from '../../drivers/installer/index.ts';
 import { record } from '../../events/index.ts';
 import {
+  AppError,
   type Context,
   type Drivers,
   type Failure,
@@ -12,7 +13,8 @@ import {
 import { machineNotEnrolled, serverEnrolled } from '../events.ts';
 import { keepBmc, type NewBmc, otherAtBmc } from '../servers/bmc.ts';
 import { requireServer } from '../servers/staff.ts';
-import { about, lockArrivalRow } from './arrivals.ts';
+import { about, requireArrival } from './arrivals.ts';
+import { keepMeasured } from './measured.ts';
 import { openBmc } from './sealedBmc.ts';
 import { endStart, proveStart } from './starts.ts';
 
@@ -66,7 +68,7 @@ const putBack = statement<{ serial: string }, { id: number; problem: string }>(
  */
 export const enrolment = saga<Payload, State>({
   name: 'fleet.enrol',
-  queue: 'machine',
+  queue: 'racks',
   steps: [
     { name: 'inside', do: ({ ctx, payload }) => waitForInstaller(ctx, payload.arrivalId) },
     {
@@ -104,8 +106,12 @@ export const enrolment = saga<Payload, State>({
       name: 'off',
       do: ({ ctx, drivers, payload }) => withBmc(ctx, drivers, payload.arrivalId, (bmc) => bmc.powerOff()),
     },
+    {
+      name: 'ready',
+      transactional: true,
+      do: ({ ctx, payload: { arrivalId, serverId } }) => end(ctx, arrivalId, serverId),
+    },
   ],
-  succeeded: (tx, { arrivalId, serverId }) => end(tx, arrivalId, serverId),
   failed: (tx, { arrivalId }, failure) => endFailed(tx, arrivalId, failure),
 });
 
@@ -203,14 +209,23 @@ function connectionOf({ port, certificate, ...bmc }: NewBmc): BmcConnection {
 }
 
 async function end(tx: TxContext, id: number, serverId: number): Promise<void> {
-  await tx.db.many(lockArrivalRow, { id });
-  const row = await tx.db.one(under, { id });
-  if (row.state !== 'accepted' || row.bmc === null) return;
-  await keepBmc(tx, serverId, openBmc(tx, id, row.bmc));
-  await tx.db.run(ready, { id: serverId, now: tx.clock.now() });
+  const machine = await requireArrival(tx, id);
+  const row = await requireUnder(tx, id);
+  if (row.bmc === null) throw notProved('the machine has started anew meanwhile');
+  // First whether it is still wanted: staff may have put the server away meanwhile, and then nothing of this is written down.
+  const { name, state } = await requireServer(tx, serverId);
+  if ((await tx.db.run(ready, { id: serverId, now: tx.clock.now() })) === 0)
+    throw refused('conflict', `${name} is ${state} meanwhile, and only one that waits is enrolled`);
+  try {
+    await keepMeasured(tx, serverId, machine);
+    await keepBmc(tx, serverId, openBmc(tx, id, row.bmc));
+  } catch (error) {
+    // Another has it by now: no other try changes that, only staff does.
+    if (error instanceof AppError && error.code === 'conflict') throw refused(error.code, error.message);
+    throw error;
+  }
   await tx.db.run(enrolled, { id });
   if (row.start_id !== null) await endStart(tx, row.start_id);
-  const { name } = await requireServer(tx, serverId);
   const aboutServer = { subject: { type: 'server', id: serverId }, organizationId: null };
   await record(tx, serverEnrolled, { ...aboutServer, data: { name } });
 }

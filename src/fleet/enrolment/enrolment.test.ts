@@ -156,7 +156,10 @@ describe('a machine that nobody knows', () => {
       },
       server: 'ams2-02',
     });
-    expect(await serverOf(after.server_id)).toMatchObject({ state: 'waiting', bmc: null });
+    // What a stranger says that it has is nowhere: only what is proved is written down.
+    expect(await serverOf(after.server_id)).toMatchObject({
+      ...{ state: 'waiting', bmc: null, macs: [], disks: [], hardware: null },
+    });
   }, 300_000);
 
   it('waits again when its BMC lets in without a password, with what to do about it', async () => {
@@ -301,7 +304,7 @@ describe('strangers', () => {
     expect(await mine.machine.plan()).toEqual({ task: 'wait' });
     for (const { id } of [mine, theirs]) {
       const { status, body } = await accept(id, { name: 'copied' });
-      expect([status, body.details?.[0]?.field], JSON.stringify(body)).toEqual([400, 'machine']);
+      expect([status, body.code], JSON.stringify(body)).toEqual([409, 'conflict']);
     }
     await staff().post(`/staff/enrolment/arrivals/${theirs.id}/reject`, {});
     expect((await accept(mine.id, { name: 'copied' })).status).toBe(200);
@@ -357,6 +360,71 @@ describe('strangers', () => {
       expect.stringContaining('is that of owner already'),
     ]);
     expect((await staff().get('/staff/servers?search=thief')).body.data.servers).toEqual([]);
+  });
+
+  it.each([
+    ['our own', '127.0.0.1'],
+    ['one of whoever is on the cable', '169.254.1.1'],
+    ['one of many', '224.0.0.1'],
+    ['that of another server', 'another'],
+  ])('who then say that the address of their BMC is %s are not believed', async (_, said) => {
+    const mine = await arrived();
+    expect((await accept(mine.id, { name: `owner-${made}` })).status).toBe(200);
+    await obeyed(mine.id, mine);
+    const theirs = await arrived();
+    expect((await accept(theirs.id, { name: `liar-${made}` })).status).toBe(200);
+    await until(
+      () => theirs.machine.plan(),
+      ({ task }) => task === 'bmc',
+    );
+    const address = said === 'another' ? mine.told.bmcAddress : said;
+    await theirs.machine.call('POST', 'report', { kind: 'bmc', address, problem: null });
+    const after = await until(
+      () => arrivalOf(theirs.id),
+      ({ state }) => state !== 'accepted',
+    );
+    expect(after).toMatchObject({ state: 'waiting', problem: expect.stringContaining('its address is') });
+  });
+
+  it('are enrolled as no server that another machine is being enrolled as', async () => {
+    const { body } = await staff().post('/staff/servers', { name: 'wanted-twice', serial: 'S-twice' });
+    const { id: serverId } = body.data.server;
+    const mine = await arrived({ serial: 'S-twice' });
+    expect((await accept(mine.id, { server_id: serverId })).status).toBe(200);
+    await sql(it_.product, `update server_arrivals set serial = 'S-once' where id = $1`, mine.id);
+    const theirs = await arrived({ serial: 'S-twice' });
+    const refused = await accept(theirs.id, { server_id: serverId });
+    expect([refused.status, refused.body.code], JSON.stringify(refused.body)).toEqual([409, 'conflict']);
+    expect(refused.body.message).toContain('is being enrolled');
+    expect((await obeyed(mine.id, mine)).arrival.state).toBe('enrolled');
+  });
+
+  it('nor anybody become a server that staff has put away meanwhile', async () => {
+    const { id, ...rest } = await arrived();
+    expect((await accept(id, { name: 'put-away' })).status).toBe(200);
+    const { server_id: serverId } = await arrivalOf(id);
+    await staff().post(`/staff/servers/${serverId}/quarantine`, { reason: 'smoke' });
+    const { arrival } = await obeyed(id, rest);
+    expect(arrival).toMatchObject({ state: 'waiting', problem: expect.stringContaining('quarantined') });
+    expect(await serverOf(serverId)).toMatchObject({ state: 'quarantined', bmc: null, macs: [] });
+  });
+
+  it('who are heard where a server is plugged in are not accepted', async () => {
+    const mac = '52:54:00:00:08:01';
+    it_.switches.put('192.0.2.200', {
+      ports: [
+        ...[
+          { name: 'swp1', label: '', isUp: true, speedMbps: 10_000, counters: null, macs: [mac], vlan: null },
+        ],
+      ],
+    });
+    const { id } = await arrived({ mac, macs: [mac] });
+    await until(
+      () => arrivalOf(id),
+      (seen) => seen.plugged.length > 0,
+    );
+    const { status, body } = await accept(id, { name: 'beside' });
+    expect([status, body.message]).toEqual([409, expect.stringContaining('where plugged is plugged in')]);
   });
 
   it('who make up MACs fill no table, and from then on nobody new is looked at until they are forgotten', async () => {

@@ -1,4 +1,5 @@
 import type { Inventory } from '../../drivers/installer/index.ts';
+import { serially } from '../../drivers/serially.ts';
 import { type Context, type Drivers, saga, statement, type TxContext } from '../../platform/index.ts';
 import { connectionOf, type SwitchRow, selectSwitch } from '../switches/rows.ts';
 
@@ -9,6 +10,9 @@ export interface Plugged {
   switch: string;
   switch_port: string;
 }
+
+/** Machines come by the dozen, and a switch has one small processor. */
+const inTurn = serially();
 
 interface Payload {
   arrivalId: number;
@@ -34,7 +38,7 @@ const write = statement<never, { id: number; plugged: string }>(
 /** Asks the switches at which of their ports a machine of the waiting list was heard. One that does not answer has heard of none. */
 export const findingPorts = saga<Payload, State>({
   name: 'fleet.findPorts',
-  queue: 'machine',
+  queue: 'racks',
   steps: [
     {
       name: 'ask',
@@ -53,18 +57,20 @@ export const findingPorts = saga<Payload, State>({
 async function findPorts(ctx: Context, drivers: Drivers, macs: readonly string[]): Promise<Plugged[]> {
   const heard: Plugged[] = [];
   for (const row of await ctx.db.many(readable)) {
-    const opened = drivers.switch(await connectionOf(ctx, row));
-    try {
-      for (const mac of macs) {
-        const port = await opened.findPort(mac);
-        if (port !== null) heard.push({ mac, switch_id: row.id, switch: row.name, switch_port: port });
+    await inTurn(String(row.id), async () => {
+      const opened = drivers.switch(await connectionOf(ctx, row));
+      try {
+        for (const mac of macs) {
+          const port = await opened.findPort(mac);
+          if (port !== null) heard.push({ mac, switch_id: row.id, switch: row.name, switch_port: port });
+        }
+      } catch (error) {
+        if (!(error instanceof Error && 'waits' in error)) throw error;
+        ctx.log.warn({ switch: row.id, reason: error.message }, 'a switch did not say where machines are');
+      } finally {
+        await opened.close();
       }
-    } catch (error) {
-      if (!(error instanceof Error && 'waits' in error)) throw error;
-      ctx.log.warn({ switch: row.id, reason: error.message }, 'a switch did not say where machines are');
-    } finally {
-      await opened.close();
-    }
+    });
   }
   // Through a cable between switches both hear it: then nobody knows where it is plugged in.
   return heard.filter(({ mac }) => heard.filter((other) => other.mac === mac).length === 1);

@@ -23,8 +23,8 @@ export interface Reached {
   certificate: string | null;
 }
 
-/** What no single host answers on. */
-const nobodys = new Set(['unspecified', 'broadcast', 'multicast']);
+/** What no single host answers on, or whichever host happens to be asked: ourselves, and whoever is on the same cable. */
+const nobodys = new Set(['unspecified', 'broadcast', 'multicast', 'loopback', 'linkLocal']);
 
 const contextOf = (serverId: number) => `bmc of server ${serverId}`;
 
@@ -72,7 +72,8 @@ export function readBmc({ config }: Context, { kind, address, port = null, user,
     throw refuse('bmc.kind', 'can be simulated only where machines are (HYPERVISOR=simulator)');
   if (isIP(address) === 0 || address.includes('%')) throw refuse('bmc.address', 'must be an IP address');
   const parsed = ipaddr.process(address);
-  if (nobodys.has(parsed.range())) throw refuse('bmc.address', 'is no address of a single host');
+  if (nobodys.has(parsed.range()))
+    throw refuse('bmc.address', 'is no address of a single host in your network');
   const certificate = bmc.certificate?.replaceAll(':', '').toLowerCase() ?? null;
   if ((kind === 'redfish') !== (certificate !== null))
     throw refuse(

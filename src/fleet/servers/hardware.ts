@@ -1,5 +1,5 @@
 import type { Inventory } from '../../drivers/installer/index.ts';
-import { refuse, statement, type TxContext } from '../../platform/index.ts';
+import { fail, statement, type TxContext } from '../../platform/index.ts';
 import { fitOne } from '../profiles/keep.ts';
 
 const write = statement<never, { id: number; hardware: string; now: Date }>(
@@ -23,22 +23,25 @@ const putIn = statement<never, { serverId: number; disks: string; now: Date }>(
 );
 
 /**
- * Writes down what the installer measured of a server: that is what it has, whatever was written down by hand. `invalid_request` where one of
+ * Writes down what the installer measured of a server: that is what it has, whatever was written down by hand. `conflict` where one of
  * its disks is on the record of another.
  */
 export async function keepHardware(tx: TxContext, serverId: number, inventory: Inventory): Promise<void> {
   const now = tx.clock.now();
   const serials = inventory.disks.map((disk) => disk.serial);
-  const other = await tx.db.maybe(elsewhere, { serverId, serials });
-  if (other !== null)
-    throw refuse(
-      'hardware',
-      `has the disk ${other.serial}, which is on the record of ${other.name}: record there that it was taken out`,
-    );
+  await refuseDisksElsewhere(tx, serverId, inventory);
   await tx.db.run(write, { id: serverId, hardware: JSON.stringify(inventory), now });
   await fitOne(tx, serverId);
   await tx.db.run(takeOut, { serverId, serials, now });
   await tx.db.run(putIn, { serverId, disks: JSON.stringify(inventory.disks), now });
+}
+
+/** `conflict` where one of these disks is on the record of another server. */
+export async function refuseDisksElsewhere(tx: TxContext, serverId: number, { disks }: Inventory) {
+  const other = await tx.db.maybe(elsewhere, { serverId, serials: disks.map((disk) => disk.serial) });
+  if (other === null) return;
+  const message = `The disk ${other.serial} is on the record of ${other.name}: record there that it was taken out`;
+  throw fail('conflict', { message });
 }
 
 /** As staff sees it. */

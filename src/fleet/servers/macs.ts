@@ -40,6 +40,12 @@ export async function keepMacs(tx: TxContext, serverId: number, macs: readonly s
   await tx.db.run(makeWay, { serverId });
   const written = await tx.db.run(insert, { serverId, macs: wanted });
   if (written === wanted.length) return;
-  const other = await tx.db.one(ownerOf, { serverId, macs: wanted });
-  throw fail('conflict', { message: `${other.mac} is a port of ${other.name} already` });
+  await refuseMacsElsewhere(tx, serverId, wanted);
+  throw new Error('a port of a server could be written down neither as its own nor as another’s');
+}
+
+/** `conflict` when another server has one of these MACs. */
+export async function refuseMacsElsewhere(tx: TxContext, serverId: number, macs: readonly string[]) {
+  const other = await tx.db.maybe(ownerOf, { serverId, macs: [...macs] });
+  if (other !== null) throw fail('conflict', { message: `${other.mac} is a port of ${other.name} already` });
 }
