@@ -1,5 +1,5 @@
+import { serially } from '../../drivers/index.ts';
 import type { Inventory } from '../../drivers/installer/index.ts';
-import { serially } from '../../drivers/serially.ts';
 import { type Context, type Drivers, saga, statement, type TxContext } from '../../platform/index.ts';
 import { connectionOf, type SwitchRow, selectSwitch } from '../switches/rows.ts';
 

@@ -51,7 +51,7 @@ describe('a server', () => {
       'a BMC at everybody',
       { bmc: bmcAt('255.255.255.255') },
       'bmc.address',
-      'is no address of a single host',
+      'is no address of a single host in your network',
     ],
     [
       'a password that IPMI would cut',
