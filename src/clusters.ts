@@ -6,6 +6,7 @@ import {
   hearCluster,
   leaveCluster,
   missCluster,
+  noteCompared,
   watchesCluster,
   writeMembers,
 } from './fleet/index.ts';
@@ -23,6 +24,8 @@ const followEveryMs = 5_000;
 /** As long as there is none, and no job is about one. */
 const followFirstEveryMs = 60_000;
 const askEveryMs = 5_000;
+/** After a restore machines wait for what it writes down. */
+const noteComparedEveryMs = 60_000;
 
 /** Has the drivers of this process be those of the clusters that the fleet has, so that consoles of their machines can be opened. */
 export function followClusters(ctx: Context, clusters: Clusters): { stop(): Promise<void> } {
@@ -82,6 +85,7 @@ function driveCluster(
   let silent: readonly string[] | null = null;
   let forget: (() => void) | null = null;
   let sampledAtMs = 0;
+  let comparedAtMs = Number.NEGATIVE_INFINITY;
   const asked = again(ctx, `the cluster ${name} could not be looked after`, askEveryMs, turn);
   const newSampler = () =>
     createSampler(
@@ -122,6 +126,10 @@ function driveCluster(
     await writeMembers(ctx, id, members, cluster.capabilities);
     if (forget === null) await listen();
     await reconcile(driven.nodes);
+    if (performance.now() - comparedAtMs > noteComparedEveryMs) {
+      await noteCompared(ctx, id);
+      comparedAtMs = performance.now();
+    }
     if (performance.now() - sampledAtMs < resolutions.hour.intervalS * 1_000 - askEveryMs / 2) return;
     // A turn may take so long that another process goes on meanwhile: what machines sent would be counted by both.
     if (!(await watchesCluster(ctx, id, by))) return letGo();

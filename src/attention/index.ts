@@ -4,6 +4,7 @@
  * before anything can be sold, and how the product does.
  */
 export { jobDismissalRoutes } from './dismissJob.ts';
+export { jobDismissed } from './events.ts';
 export { processLacks } from './lacks.ts';
 export { staffMails } from './mails.ts';
 export { attentionMeasures } from './measures.ts';

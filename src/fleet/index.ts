@@ -22,7 +22,15 @@ export { type Needs, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
 export { sealedClusters } from './clusters/credential.ts';
 export { type Destination, findDestination, withRoomIn } from './clusters/destination.ts';
-export { clustersToDrive, hearCluster, leaveCluster, missCluster, watchesCluster } from './clusters/drive.ts';
+export {
+  clustersToDrive,
+  hearCluster,
+  leaveCluster,
+  missCluster,
+  noteCompared,
+  unseenSince,
+  watchesCluster,
+} from './clusters/drive.ts';
 export { writeMembers } from './clusters/members.ts';
 export { fleetConcerns } from './concerns.ts';
 export { resizeCopies } from './copies.ts';

@@ -14,6 +14,7 @@ import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { reinstall } from './install/reinstall.ts';
 import { chartPeriodicJob, emptyChartsPeriodicJob } from './keepCharts.ts';
+import { letGoReactions } from './letGo.ts';
 import { moveIntoCluster } from './moves/intoCluster.ts';
 import { moveMachine } from './moves/move.ts';
 import { powerSagas } from './power.ts';
@@ -68,7 +69,12 @@ export const vpsJobs: AnySaga[] = [
   terminateMachine,
 ];
 
-export const vpsReactions: Reaction[] = [...deliveryReactions, ...upgradeReactions, ...suspendReactions];
+export const vpsReactions: Reaction[] = [
+  ...deliveryReactions,
+  ...upgradeReactions,
+  ...suspendReactions,
+  ...letGoReactions,
+];
 
 export const vpsPeriodicJobs: PeriodicJob[] = [
   backupPeriodicJob,

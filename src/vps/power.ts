@@ -21,6 +21,7 @@ import { viewAction } from './actions/history.ts';
 import { type ActionPayload, type PowerPayload, powerJobs } from './actions/job.ts';
 import { actionSaga, requireOpen, withMachine } from './actions/saga.ts';
 import { vpsRepaired } from './events.ts';
+import { requireLatest } from './incarnations.ts';
 import { type Button, type MachineRow, rememberButton, writeStartedFrom } from './machine.ts';
 import { afterFailedRepair } from './repairs.ts';
 
@@ -116,13 +117,14 @@ function rememberPress(button: Button) {
 
 type Named = Pick<MachineRow, 'service_id' | 'hostname' | 'nameservers'>;
 
-/** Starts a machine; one that was down finds its name and its name servers as they are wanted now. */
+/** Starts a machine, unless it is an old copy of one; one that was down finds its name and its name servers as they are wanted now. */
 export async function startMachine(
   ctx: Context,
   hypervisor: Hypervisor,
   spec: MachineSpec,
   machine: Named,
 ): Promise<void> {
+  await requireLatest(ctx, spec.id);
   if ((await hypervisor.inspect(spec.id)).power === 'stopped') {
     await renewIdentity(hypervisor, spec, machine);
     // Before the start: a crash after it finds the machine running, and would not get here again.

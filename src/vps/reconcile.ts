@@ -6,6 +6,7 @@ import { beginSystemAction } from './actions/act.ts';
 import { powerJobs } from './actions/job.ts';
 import { holdsLock } from './actions/lock.ts';
 import { vpsLost } from './events.ts';
+import { laterKnown, livesElsewhere } from './incarnations.ts';
 import {
   type Button,
   buttonCountsMs,
@@ -59,6 +60,10 @@ const wantStopped = statement<never, { serviceId: number; since: Date }>(
   'vps.wantStopped',
   `update machines set wanted = 'stopped' where service_id = :serviceId and state = 'running'
      and (button is distinct from 'restart' or pressed_at < :since)`,
+);
+const retryFrom = statement<never, { serviceId: number; retryAt: Date }>(
+  'vps.retryFrom',
+  'update machines set retry_at = coalesce(retry_at, :retryAt) where service_id = :serviceId',
 );
 const countRepair = statement<never, { serviceId: number; repairs: number; now: Date }>(
   'vps.countRepair',
@@ -125,7 +130,7 @@ export async function reconcileReported(
     if (!differs(machine, report)) continue;
     isWell = false;
     // One machine that cannot be helped must not keep the others waiting.
-    await reconcileMachine(ctx, machine.service_id, hypervisor, null).catch((error: Error) =>
+    await reconcileMachine(ctx, machine.service_id, hypervisor, null, reports).catch((error: Error) =>
       ctx.log.warn({ service: machine.service_id, err: causesOf(error) }, 'a machine could not be compared'),
     );
   }
@@ -175,6 +180,7 @@ async function reconcileMachine(
   serviceId: number,
   hypervisor: Hypervisor,
   cause: MachineEvent['cause'] | null,
+  reports: ReadonlyMap<string, MachineReport> = new Map(),
 ): Promise<void> {
   for (let nth = 0; nth < asksAtMost; nth += 1) {
     // Before anything is held: an engine may say nothing for seconds.
@@ -191,7 +197,7 @@ async function reconcileMachine(
       }
       // What was done with it since then the engine did not speak of.
       if (report === null || machine.version !== before?.version) return false;
-      await settle(tx, machine, report, cause);
+      await settle(tx, machine, report, cause, reports);
       return true;
     });
     if (isDone) return;
@@ -203,8 +209,13 @@ async function settle(
   machine: SettledRow,
   report: MachineReport,
   cause: MachineEvent['cause'] | null,
+  reports: ReadonlyMap<string, MachineReport>,
 ): Promise<void> {
   if (!differs(machine, report)) return;
+  const { service_id: serviceId, incarnation } = machine;
+  const later = await laterKnown(tx, { serviceId, incarnation }, reports.values());
+  // It goes on by itself once the other one is gone.
+  if (later !== null) return flag(tx, machine, livesElsewhere(nameOf(machine), later), tx.clock.now());
   if (report.hangs)
     return flag(tx, machine, 'the machine does not answer its node: it hangs, a restart with force helps');
   if (report.power === 'running') return adopt(tx, machine, report.startedAt);
@@ -268,8 +279,14 @@ function begin(tx: TxContext, machine: SettledRow, why: string): Promise<void> {
   return beginSystemAction(tx, machine, powerJobs.start, { force: false, repair: true, reason });
 }
 
-async function flag(tx: TxContext, machine: MachineRow, reason: string): Promise<void> {
+async function flag(
+  tx: TxContext,
+  machine: MachineRow,
+  reason: string,
+  retryAt: Date | null = null,
+): Promise<void> {
   if (machine.state === 'error') return;
+  if (retryAt !== null) await tx.db.run(retryFrom, { serviceId: machine.service_id, retryAt });
   tx.log.error({ service: machine.service_id, reason }, 'a machine needs help');
   await setMachineState(tx, machine.service_id, 'error');
   await record(tx, vpsLost, {

@@ -12,9 +12,9 @@ interface UnknownRow {
 // One that is being made anew elsewhere is known before it is written down there, and for as long as it goes over what its host has of it; what is
 // left somewhere is not, afterwards.
 const isStrange = `not exists (select 1 from machines m where m.service_id = t.service_id and (m.incarnation = t.incarnation
-     or m.incarnation + 1 = t.incarnation and exists (
-       select 1 from vps_recoveries r where r.service_id = m.service_id and r.state = 'running')
-     or exists (select 1 from vps_moves v where v.service_id = m.service_id and v.state = 'moving' and v.incarnation is not null)))`;
+     or exists (select 1 from vps_recoveries r where r.service_id = m.service_id and r.state = 'running' and r.incarnation = t.incarnation)
+     or exists (select 1 from vps_moves v where v.service_id = m.service_id and v.state = 'moving'
+       and t.incarnation <= v.incarnation + 1)))`;
 const strangers = statement<
   { machine: string },
   { machines: string[]; serviceIds: (number | null)[]; incarnations: (number | null)[] }
@@ -82,6 +82,15 @@ export async function findUnknownMachines(
   const known = new Set(listed.map(({ machine }) => machine));
   for (const machine of found) if (!known.has(machine)) await write(ctx, nodeId, machine, hypervisor);
   return true;
+}
+
+/** Lists a machine as unknown from now on, of which its node has been asked before; if it is not there, the next comparison takes it out. */
+export async function listUnknown(
+  tx: TxContext,
+  { nodeId, machine }: { nodeId: number; machine: string },
+): Promise<void> {
+  const serviceId = serviceIdOf(machine);
+  await tx.db.run(insertUnknown, { nodeId, machine, serviceId, addresses: [], now: tx.clock.now() });
 }
 
 async function isUnknown(ctx: Context, machine: string): Promise<boolean> {

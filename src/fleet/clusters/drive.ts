@@ -50,6 +50,14 @@ const noteSilence = statement<
    where c.id = was.id and coalesce(c.answered_at, c.created_at) < :before and was.trouble is distinct from :trouble
    returning c.name, was.trouble is null as is_news`,
 );
+const setCompared = statement<never, { id: number; now: Date }>(
+  'fleet.noteCompared',
+  'update clusters set compared_at = :now where id = :id',
+);
+const unseen = statement<{ name: string }, { since: Date }>(
+  'fleet.clustersUnseenSince',
+  `select name from clusters where fit_generation > 0 and (compared_at is null or compared_at < :since) order by id`,
+);
 
 /** How long a process has the say over a cluster after its last turn. */
 const watchMs = 15_000;
@@ -104,4 +112,14 @@ export async function missCluster(ctx: Context, id: number, reason: string): Pro
     tx.log.error({ cluster: missed.name, reason }, 'a cluster does not answer');
     await record(tx, clusterSilent, { subject: { type: 'cluster', id }, organizationId: null, data });
   });
+}
+
+/** Writes down that what the machines of a cluster are was compared with what they should be just now. */
+export async function noteCompared(ctx: Context, id: number): Promise<void> {
+  await ctx.db.run(setCompared, { id, now: ctx.clock.now() });
+}
+
+/** Names of clusters whose machines nobody has compared since then. */
+export async function unseenSince(ctx: Context, since: Date): Promise<string[]> {
+  return (await ctx.db.many(unseen, { since })).map(({ name }) => name);
 }

@@ -24,6 +24,7 @@ import { viewAction } from '../actions/history.ts';
 import { type ActionPayload, actionJob } from '../actions/job.ts';
 import { actionSaga, withMachine } from '../actions/saga.ts';
 import { keepSecrets, openSecrets } from '../actions/secrets.ts';
+import { requireLatest } from '../incarnations.ts';
 import { type MachineRow, setMachineState } from '../machine.ts';
 import { startAgain } from '../power.ts';
 import { holdCopies } from '../snapshots/rows.ts';
@@ -181,7 +182,10 @@ async function startFromDisk(
   driver: Hypervisor,
   spec: MachineSpec,
 ): Promise<void> {
-  const why = await startUnlessToStop(run, driver, () => driver.start({ ...spec, boot: 'disk' }));
+  const why = await startUnlessToStop(run, driver, async () => {
+    await requireLatest(run.ctx, spec.id);
+    await driver.start({ ...spec, boot: 'disk' });
+  });
   if (why !== null) throw stopped(why);
 }
 

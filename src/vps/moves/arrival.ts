@@ -5,10 +5,14 @@ import { vpsMoved } from '../events.ts';
 import { findMachine, setMachineState } from '../machine.ts';
 import { holdCopies } from '../snapshots/rows.ts';
 
-const writeIncarnation = statement<never, { serviceId: number; nodeId: number; incarnation: number }>(
+// One that its host has failed waits to be tried again: then it is, at once, on the other.
+const writeIncarnation = statement<
+  never,
+  { serviceId: number; nodeId: number; incarnation: number; now: Date }
+>(
   'vps.writeArrival',
   `update machines set node_id = :nodeId, incarnation = :incarnation, started_at = null, button = null, pressed_at = null,
-     retry_at = null, host_failures = 0 where service_id = :serviceId`,
+     retry_at = case when retry_at is not null then :now::timestamptz end, host_failures = 0 where service_id = :serviceId`,
 );
 const forgetLayers = statement<never, { serviceId: number }>(
   'vps.forgetLayers',
@@ -32,7 +36,7 @@ export async function writeArrival(tx: TxContext, arrival: Arrival): Promise<voi
   const { serviceId, from, to, incarnation, runs } = arrival;
   const machine = await findMachine(tx, serviceId);
   if (machine === null) throw new Error(`service ${serviceId} has no machine`);
-  await tx.db.run(writeIncarnation, { serviceId, nodeId: to, incarnation });
+  await tx.db.run(writeIncarnation, { serviceId, nodeId: to, incarnation, now: tx.clock.now() });
   await sendJobsAlong(tx, { about: { serviceId }, from, to });
   const { isOverrun } = await moveRoom(tx, serviceId, to);
   await tx.db.run(forgetLayers, { serviceId });

@@ -18,6 +18,8 @@ export interface IntoClusterState {
   wasRunning: boolean;
   /** Whether its guest answered on SSH before: then it has to answer there as well. */
   answered: boolean;
+  /** It was started there and has not answered, although it did before. */
+  isLate: boolean;
   /** Since when it is off for it, as ISO 8601. */
   offAt: string;
 }

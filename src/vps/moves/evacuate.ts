@@ -78,7 +78,7 @@ export async function evacuateNode(ctx: Context, id: number, body: Static<typeof
       ...{ subject: { type: 'node', id }, organizationId: null },
       data: { name: node.name, cold, machines: machines.length, cluster: null },
     });
-    const began = { kind: 'evacuate', cold, clusterId: null, dropsSnapshots: false } as const;
+    const began = { kind: 'evacuate', cold, clusterId: null, dropsCopies: false } as const;
     await begin(tx, id, { ...began, beginsAt: momentOf(tx, beginsAt) }, machines);
     return readEvacuation(tx, id);
   });
@@ -108,7 +108,7 @@ async function departFrom(ctx: Context, id: number, body: Static<typeof Evacuate
       (each) => cold && each.state === 'running' && goes(each, to, drops) === null,
     );
     for (const machine of told) await tell(tx, machine, beginsAt);
-    const began = { kind: 'evacuate', cold, clusterId, dropsSnapshots: drops, beginsAt } as const;
+    const began = { kind: 'evacuate', cold, clusterId, dropsCopies: drops, beginsAt } as const;
     await begin(tx, id, began, machines, new Set(told.map((each) => each.service_id)));
     return readEvacuation(tx, id);
   });
@@ -182,7 +182,7 @@ export async function restoreNode(
       ...{ subject: { type: 'node', id }, organizationId: null },
       data: { name: node.name, machines: machines.length },
     });
-    const began = { kind: 'restore', cold, clusterId: null, dropsSnapshots: false, beginsAt: null } as const;
+    const began = { kind: 'restore', cold, clusterId: null, dropsCopies: false, beginsAt: null } as const;
     if (bringsBack) await begin(tx, id, began, machines);
     return readEvacuation(tx, id);
   });
@@ -250,7 +250,7 @@ async function begin(
     kind: EvacuationRow['kind'];
     cold: boolean;
     clusterId: number | null;
-    dropsSnapshots: boolean;
+    dropsCopies: boolean;
     beginsAt: Date | null;
   },
   machines: readonly { service_id: number; organization_id: number }[],

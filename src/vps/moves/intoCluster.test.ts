@@ -304,6 +304,7 @@ it('empties the host, in a window, which can be stopped: stopped machines stay s
 it('starts it again where it was when anything fails, and says why', { timeout: 240_000 }, async () => {
   const id = await ordered('fails.example.com');
   const refused = () => new HypervisorError('disk_failed', 'the pool is broken', { permanent: true });
+  let keeps = 0;
   const cases: Record<string, { arm: () => void; reason: RegExp; mayLeave?: true }> = {
     'the guest ignores its power button': {
       arm: () => {
@@ -313,7 +314,11 @@ it('starts it again where it was when anything fails, and says why', { timeout: 
     },
     'it cannot be kept': {
       arm: () => {
-        atHost.keep = () => new HypervisorError('no_space', 'The node has no room left for this');
+        atHost.keep = () => {
+          keeps += 1;
+          setTimeout(() => bed.product.clock.travel(31_000), 100);
+          return new HypervisorError('no_space', 'The node has no room left for this', { permanent: true });
+        };
       },
       reason: /no room left/,
     },
@@ -356,6 +361,7 @@ it('starts it again where it was when anything fails, and says why', { timeout: 
     expect(await lastAction(id), when).toMatchObject({ command: 'move', status: 'error' });
     expect(await holds(), when).toEqual([]);
   }
+  expect(keeps).toBe(12);
 });
 
 it('goes on where it was cut off, and does not wait for a cluster that is silent for long', {
@@ -421,6 +427,50 @@ it('what is not to run is not started anywhere: suspended it goes as it is, term
   expect(moveOf(machines, gone)).toMatchObject({ state: 'stays', reason: 'Its service was terminated' });
   expect([hereIs(gone), await inCluster(gone)]).toEqual(['absent', {}]);
   expect(await holds()).toEqual([]);
+});
+
+it('one whose guest is late there stays on and keeps what it writes, and its host keeps what it had until a person has looked', {
+  timeout: 120_000,
+}, async () => {
+  const id = await ordered('late.example.com');
+  const members = [...bed.simulated.members.values()].map(({ hypervisor }) => hypervisor);
+  const before = members.map(({ waitUntilReady }) => waitUntilReady);
+  for (const member of members)
+    member.waitUntilReady = async () => {
+      throw new HypervisorError('ready_timeout', 'it is still booting');
+    };
+  await evacuate({ cluster_id: cluster, service_ids: [id], cold: true });
+  const { machines } = await ended();
+  for (const [nth, member] of members.entries()) member.waitUntilReady = before[nth] ?? member.waitUntilReady;
+  expect(machines).toMatchObject([
+    { state: 'moved', reason: expect.stringMatching(/has not answered on SSH there within 300 seconds/) },
+  ]);
+  expect([hereIs(id), Object.values(await inCluster(id))]).toEqual(['stopped', ['running']]);
+  expect(await rowOf(id)).toMatchObject({ state: 'running', locked: false });
+  await until(
+    async () => JSON.stringify((await bed.product.staff.get('/staff/attention')).body.data.concerns),
+    (concerns) => concerns.includes(`node-1 has a machine ${machineIdOf(id)} that no service has`),
+    60_000,
+  );
+  expect([hereIs(id), Object.values(await inCluster(id))]).toEqual(['stopped', ['running']]);
+});
+
+it('one that its host has failed is tried again where it has gone', { timeout: 120_000 }, async () => {
+  const id = await ordered('failed.example.com');
+  atHost.start = () => new HypervisorError('host_not_ready', 'the host is full');
+  bed.product.hypervisor.lose(machineIdOf(id));
+  await until(
+    () => rowOf(id),
+    (row) => row?.state === 'error' && !row.locked,
+    60_000,
+  );
+  await evacuate({ cluster_id: cluster, service_ids: [id], cold: true });
+  expect(moveOf((await ended()).machines, id)).toMatchObject({ state: 'moved' });
+  await until(
+    async () => Object.values(await inCluster(id)),
+    ([power]) => power === 'running',
+    60_000,
+  );
 });
 
 describe('a change', () => changes.leaveEntries(() => bed.product, ['evacuateNode', 'stopEvacuation']));

@@ -1,11 +1,13 @@
-import { type Hypervisor, HypervisorError } from '../../drivers/hypervisor/index.ts';
-import { moveRoom, takeRoomElsewhere } from '../../fleet/index.ts';
+import { HypervisorError } from '../../drivers/hypervisor/index.ts';
+import { findPlacement, moveRoom, takeRoomElsewhere } from '../../fleet/index.ts';
 import { type Failure, fail, saga, type TxContext, type TxRun, transaction } from '../../platform/index.ts';
 import { reasonToBeOff } from '../actions/forcedStop.ts';
-import { locked, openSystemAction, progressAction } from '../actions/history.ts';
+import { isLatestAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
+import { incarnationsIn, requireFreeIn, requireGone, seenToOtherwise } from '../incarnations.ts';
 import { findMachine, machineIdOf, setMachineState } from '../machine.ts';
 import { startMachine, stopMachine } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
+import { listUnknown } from '../unknown.ts';
 import { writeArrival } from './arrival.ts';
 import { carryBackups } from './backups.ts';
 import {
@@ -21,7 +23,9 @@ import { departingMachine, noRoomIn, ofSnapshots, reasonAgainst, requireDestinat
 import { intoClusterJob, type MovePayload } from './next.ts';
 import {
   beginMove,
+  forgetIncarnation,
   mayRunThere,
+  moveIsOpen,
   noteBack,
   noteIncarnation,
   noteMayRun,
@@ -36,6 +40,7 @@ import {
   never,
   noteTakenDown,
   notWanted,
+  standStill,
   startAgain,
   stated,
 } from './turn.ts';
@@ -45,6 +50,8 @@ const reachMs = 60_000;
 const silenceMs = 15 * 60_000;
 const answerMs = 10_000;
 const bootMs = 300_000;
+/** Of the copy that it is made anew of, over about three minutes, as an undo has. */
+const keepAttempts = 12;
 
 /**
  * Brings one machine of a host of our own into a cluster: it is shut down, kept as it is then, made anew there of that, started, and written down
@@ -58,8 +65,9 @@ export const moveIntoCluster = saga<MovePayload, IntoClusterState>({
     { name: 'open', attempts: Number.POSITIVE_INFINITY, do: open },
     { name: 'reach', attempts: 2, do: reach },
     { name: 'place', attempts: 2, transactional: true, do: place, undo: settle },
+    { name: 'free', attempts: 2, do: requireFree },
     { name: 'off', attempts: 1, do: off, undo: on },
-    { name: 'keep', attempts: 2, do: keep, undo: drop },
+    { name: 'keep', attempts: keepAttempts, do: keep, undo: drop },
     { name: 'disk', attempts: 3, do: makeDisk, undo: takeAway },
     { name: 'start', attempts: 2, do: startThere },
     { name: 'arrive', transactional: true, do: arrive },
@@ -74,13 +82,24 @@ export const moveIntoCluster = saga<MovePayload, IntoClusterState>({
     // It is named where staff looks for it: in the evacuation.
     return 'unwanted';
   },
-  stuck: async (tx, payload, failure) => {
-    // It may run in the cluster: then nobody starts it here before a person has looked.
-    const { may } = (await tx.db.maybe(mayRunThere, { id: payload.actionId })) ?? { may: false };
-    await giveUp(tx, payload, failure);
-    if (may && !(await hasArrived(tx, payload))) await setMachineState(tx, payload.serviceId, 'error');
-  },
+  stuck: standStill,
 });
+
+/** Ends the move of a job that staff has seen to by other means. */
+export async function letGoOfMove(tx: TxContext, payload: MovePayload, failure: Failure): Promise<void> {
+  // It may run in the cluster: then nobody starts it here before a person has looked.
+  const { serviceId, actionId } = payload;
+  const { may, incarnation } = (await tx.db.maybe(mayRunThere, { id: actionId })) ?? {};
+  const there = await findPlacement(tx, serviceId);
+  const isThere = await hasArrived(tx, payload);
+  await giveUp(tx, payload, failure);
+  const machine = await findMachine(tx, serviceId);
+  if (machine === null || isThere) return;
+  await moveRoom(tx, serviceId, machine.node_id);
+  if (!may || incarnation == null || there === null) return;
+  await setMachineState(tx, serviceId, 'error');
+  await listUnknown(tx, { nodeId: there.nodeId, machine: machineIdOf(serviceId, incarnation) });
+}
 
 function open({ ctx, payload, moveTo }: IntoClusterRun): Promise<Partial<IntoClusterState>> {
   const { serviceId, actionId } = payload;
@@ -106,7 +125,7 @@ function open({ ctx, payload, moveTo }: IntoClusterRun): Promise<Partial<IntoClu
 async function requireGoing(
   ctx: TxContext,
   serviceId: number,
-  { cluster_id: clusterId, drops_snapshots: drops }: { cluster_id: number | null; drops_snapshots: boolean },
+  { cluster_id: clusterId, drops_copies: drops }: { cluster_id: number | null; drops_copies: boolean },
 ): Promise<void> {
   const machine = await ctx.db.maybe(departingMachine, { serviceId });
   if (machine === null || clusterId === null) throw never(notWanted, 'The machine is gone');
@@ -159,7 +178,21 @@ async function place({
   return { to: target.nodeId, member: target.member, incarnation, anew };
 }
 
+/** Once, before anything is made: whatever is found under these names later is this attempt's. */
+async function requireFree(run: IntoClusterRun): Promise<void> {
+  await requireGoingOn(run);
+  const [old, anew, incarnation] = [
+    stated(run.state.old),
+    stated(run.state.anew),
+    stated(run.state.incarnation),
+  ];
+  const { serviceId } = run.payload;
+  const there = await incarnationsIn(parts(run).cluster, serviceId);
+  await requireFreeIn(run.ctx, there, old, [anew, machineIdOf(serviceId, incarnation + 1)]);
+}
+
 async function off(run: IntoClusterRun): Promise<Partial<IntoClusterState>> {
+  await requireGoingOn(run);
   const offAt = run.ctx.clock.now().toISOString();
   if (run.state.wasRunning !== true) return { offAt };
   await transaction(run.ctx, 'vps.takeDownForCluster', (tx) => noteTakenDown(tx, run.payload));
@@ -175,7 +208,13 @@ async function off(run: IntoClusterRun): Promise<Partial<IntoClusterState>> {
 /** Of a machine that is off: nothing is written after it. */
 async function keep(run: IntoClusterRun): Promise<void> {
   await requireGoingOn(run);
-  await ownDriver(run).createBackup(stated(run.state.old), nameOf(run));
+  const since = new Date(stated(run.state.offAt));
+  const work = async () => void (await ownDriver(run).createBackup(stated(run.state.old), nameOf(run)));
+  await orGiveUp(run, since, silenceMs, work, 'Its host does not answer').catch((error: unknown) => {
+    // Room comes and goes on a host. What is tried for a few minutes costs less than an evening that was announced for nothing.
+    const mayHelp = error instanceof HypervisorError && error.permanent && error.code !== 'machine_absent';
+    throw mayHelp ? new HypervisorError(error.code, error.message, { cause: error }) : error;
+  });
 }
 
 async function makeDisk(run: IntoClusterRun): Promise<void> {
@@ -188,8 +227,8 @@ async function makeDisk(run: IntoClusterRun): Promise<void> {
   });
 }
 
-/** One that ran has to run there, and to answer if it did; one that was off has to be whole. */
-async function startThere(run: IntoClusterRun): Promise<void> {
+/** One that ran has to run there, and is late if it answered before and does not there; one that was off has to be whole. */
+async function startThere(run: IntoClusterRun): Promise<Partial<IntoClusterState>> {
   await requireGoingOn(run);
   const { ctx, payload, signal } = run;
   const { cluster, member } = parts(run);
@@ -200,19 +239,28 @@ async function startThere(run: IntoClusterRun): Promise<void> {
   if (run.state.wasRunning !== true || (await isToBeOff())) {
     const { power } = await there.inspect(spec.id);
     if (power === 'absent') throw new Error(`${spec.id} is not in the cluster`);
-    return;
+    return { isLate: false };
   }
   await ctx.db.run(noteMayRun, { id: payload.actionId });
   // Its host would send what is for its addresses to where it was.
   await ownDriver(run).unplug(stated(run.state.old));
   await startMachine(ctx, there, spec, machine);
-  if (await isToBeOff()) return there.powerOff(spec.id);
+  if (await isToBeOff()) {
+    await there.powerOff(spec.id);
+    return { isLate: false };
+  }
   const timeoutMs = run.state.answered === true ? bootMs : greetingMs;
-  await there.waitUntilReady(spec, { timeoutMs, signal }).catch((error: unknown) => {
-    const isLate = error instanceof HypervisorError && error.code === 'ready_timeout';
-    if (!isLate || run.state.answered === true) throw error;
-  });
+  const isThere = await there.waitUntilReady(spec, { timeoutMs, signal }).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof HypervisorError && error.code === 'ready_timeout') return false;
+      throw error;
+    },
+  );
+  // It runs, and may have written what nobody else has: it is not taken back, and neither is what its host has, before a person has looked.
+  if (!isThere && run.state.answered === true) return { isLate: true };
   await ctx.db.run(noteBack, { id: payload.actionId, now: ctx.clock.now() });
+  return { isLate: false };
 }
 
 async function arrive({ ctx, payload, state }: TxRun<MovePayload, IntoClusterState>): Promise<void> {
@@ -225,10 +273,17 @@ async function arrive({ ctx, payload, state }: TxRun<MovePayload, IntoClusterSta
 
 /** What the host had of it, with its backups: all of them are in the cluster by now. */
 async function remove(run: IntoClusterRun): Promise<void> {
+  const { ctx, payload } = run;
+  if ((await findMachine(ctx, payload.serviceId)) !== null && !(await hasArrived(ctx, payload)))
+    throw never('conflict', 'The machine is not the one in the cluster');
+  if (run.state.isLate === true) throw never('ready_timeout', late);
   await ownDriver(run).destroy(stated(run.state.old));
 }
 
-/** A service that has ended meanwhile has its machine ended where it is. */
+/**
+ * Fails for good where a move is wanted no more: it has ended, as where staff has seen to its stuck job by other means, and what others have
+ * made of the machine since then is not kept anywhere here. A service that has ended has its machine ended where it is.
+ */
 async function requireGoingOn({
   ctx,
   payload,
@@ -236,6 +291,8 @@ async function requireGoingOn({
   ctx: IntoClusterRun['ctx'];
   payload: MovePayload;
 }): Promise<void> {
+  if ((await ctx.db.maybe(moveIsOpen, { id: payload.actionId })) === null)
+    throw never(notWanted, 'The move has ended');
   if ((await reasonToBeOff(ctx, payload.serviceId)) === 'terminated')
     throw never(notWanted, 'Its service was terminated');
 }
@@ -251,7 +308,10 @@ async function settle(run: IntoClusterRun): Promise<void> {
 }
 
 async function on(run: IntoClusterRun): Promise<void> {
+  const { serviceId, actionId } = run.payload;
   if (run.state.wasRunning !== true || (await hasArrived(run.ctx, run.payload))) return;
+  // What others have made of it since it stood still is theirs.
+  if (!(await isLatestAction(run.ctx, serviceId, actionId))) return;
   await startAgain(run);
   await run.ctx.db.run(noteBack, { id: run.payload.actionId, now: run.ctx.clock.now() });
 }
@@ -271,7 +331,7 @@ async function takeAway(run: IntoClusterRun): Promise<void> {
   const { may } = (await run.ctx.db.maybe(mayRunThere, { id: run.payload.actionId })) ?? { may: false };
   try {
     const { cluster, member } = parts(run);
-    if (run.isHeld) await requireOff(cluster.on(member), anew);
+    if (run.isHeld) await requireGone(cluster.on(member), anew);
     else await cluster.on(member).destroy(anew);
   } catch (error) {
     if (may || !(error instanceof HypervisorError)) throw error;
@@ -279,45 +339,45 @@ async function takeAway(run: IntoClusterRun): Promise<void> {
   }
 }
 
-/** After a restore it may be the machine, by what this database has forgotten: a person looks. */
-async function requireOff(there: Hypervisor, id: string): Promise<void> {
-  const { power } = await there.inspect(id);
-  if (power === 'absent') return;
-  const message = `${id} is in the cluster and is left alone: it may be the machine, since the backup that was restored. Remove it there when nobody needs it, and retry this job`;
-  throw Object.assign(new Error(message), { permanent: true });
-}
-
-/** Does `work`; where the cluster has been silent for so long since then, the failure is for good. */
+/** Does `work`; where whoever does it has been silent for so long since then, the failure is for good. */
 async function orGiveUp(
   run: IntoClusterRun,
   since: Date | null,
   forMs: number,
   work: () => Promise<void>,
+  silence = 'The cluster cannot be reached from its host',
 ): Promise<void> {
   await work().catch((error: unknown) => {
     const isSilent = error instanceof HypervisorError && error.waits;
     const waitedMs = run.ctx.clock.now().getTime() - (since?.getTime() ?? 0);
     if (!isSilent || waitedMs < forMs) throw error;
-    throw never('cluster_silent', `The cluster cannot be reached from its host: ${error.message}`);
+    throw never('cluster_silent', `${silence}: ${error.message}`);
   });
 }
 
-/** Whether the machine is the one in the cluster by now: then nothing is taken back. */
+/** Whether the machine is the one in the cluster by now, or was until it was made anew once more: then nothing is taken back. */
 async function hasArrived(
   ctx: IntoClusterRun['ctx'],
   { serviceId, actionId }: MovePayload,
 ): Promise<boolean> {
   const machine = await findMachine(ctx, serviceId);
   const { incarnation } = (await ctx.db.maybe(mayRunThere, { id: actionId })) ?? { incarnation: null };
-  return machine !== null && machine.incarnation === incarnation;
+  return machine !== null && incarnation !== null && machine.incarnation >= incarnation;
 }
 
 async function giveUp(tx: TxContext, payload: MovePayload, failure: Failure): Promise<void> {
   if (failure.code === elsewhere) return end(tx, payload, { state: 'moved' });
-  if (!(await hasArrived(tx, payload))) return end(tx, payload, { state: 'stays', failure });
+  if (!(await hasArrived(tx, payload))) {
+    // What has this name is not of this attempt, or nobody can say: it may be the machine.
+    if (failure.step === 'free' || failure.code === seenToOtherwise)
+      await tx.db.run(forgetIncarnation, { id: payload.actionId });
+    return end(tx, payload, { state: 'stays', failure });
+  }
   const left = `It has moved, and what its host had of it is left there: ${failure.message}`;
   await end(tx, payload, { state: 'moved', failure: { ...failure, message: left } });
 }
+
+const late = `it runs in the cluster and has not answered on SSH there within ${bootMs / 1_000} seconds, as it did before. Look at it, and remove what its host has once it is well`;
 
 /** Of the backup that it is made anew of. */
 function nameOf({ payload }: IntoClusterRun): string {

@@ -1,13 +1,13 @@
 import { type Cluster, HypervisorError } from '../../drivers/hypervisor/index.ts';
 import { takeRoomElsewhere } from '../../fleet/index.ts';
 import { fail, type Run, saga, statement, type TxRun, transaction } from '../../platform/index.ts';
-import { locked, openSystemAction, progressAction } from '../actions/history.ts';
+import { isLatestAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
 import { writeNode } from '../follow.ts';
 import { machineIdOf } from '../machine.ts';
 import { stopMachine } from '../power.ts';
 import { findVps, lockVps, type VpsRow } from '../queries.ts';
 import { type MovePayload, moveJob } from './next.ts';
-import { beginMove, noteBack, noteStayedOn, type OpenMove, openMove } from './rows.ts';
+import { beginMove, moveIsOpen, noteBack, noteStayedOn, type OpenMove, openMove } from './rows.ts';
 import {
   actionOf,
   elsewhere,
@@ -16,6 +16,7 @@ import {
   never,
   noteTakenDown,
   notWanted,
+  standStill,
   startAgain,
   stated,
 } from './turn.ts';
@@ -64,7 +65,7 @@ export const moveMachine = saga<MovePayload, MoveState>({
     // It is named where staff looks for it: in the evacuation.
     return 'unwanted';
   },
-  stuck: (tx, payload, failure) => end(tx, payload, { state: 'stays', failure }),
+  stuck: standStill,
 });
 
 function open({ ctx, payload, moveTo }: MoveRun): Promise<{ cold: boolean; from: number; machine: string }> {
@@ -108,7 +109,14 @@ async function place({ ctx, payload }: TxRun<MovePayload, MoveState>): Promise<P
 
 const noRoom = 'No other member of the cluster that takes machines has room for it';
 
+/** Fails for good once the move has ended, as where staff has seen to its stuck job by other means. */
+async function requireGoingOn({ ctx, payload }: MoveRun): Promise<void> {
+  if ((await ctx.db.maybe(moveIsOpen, { id: payload.actionId })) === null)
+    throw never(notWanted, 'The move has ended');
+}
+
 async function goLive(run: MoveRun): Promise<Partial<MoveState>> {
+  await requireGoingOn(run);
   const id = nameOf(run);
   const { cluster, member } = target(run);
   const { power } = await cluster.on(member).inspect(id);
@@ -127,6 +135,7 @@ async function goLive(run: MoveRun): Promise<Partial<MoveState>> {
 
 async function off(run: MoveRun): Promise<void> {
   if (!isOff(run)) return;
+  await requireGoingOn(run);
   const { cluster, member } = target(run);
   const { actionId } = run.payload;
   await transaction(run.ctx, 'vps.takeMovedDown', (tx) => noteTakenDown(tx, run.payload));
@@ -140,6 +149,7 @@ async function off(run: MoveRun): Promise<void> {
 
 async function goCold(run: MoveRun): Promise<void> {
   if (run.state.wentLive) return;
+  await requireGoingOn(run);
   const { cluster, member } = target(run);
   await cluster.move(nameOf(run), member, { live: false });
 }
@@ -154,6 +164,8 @@ async function arrive({ ctx, payload, state, moveTo }: TxRun<MovePayload, MoveSt
 /** One that does not start where it is now is left to the next comparison: it has moved all the same. */
 async function on(run: MoveRun): Promise<void> {
   if (!isOff(run)) return;
+  // What others have made of it since it stood still is theirs.
+  if (!(await isLatestAction(run.ctx, run.payload.serviceId, run.payload.actionId))) return;
   await startAgain(run);
   await run.ctx.db.run(noteBack, { id: run.payload.actionId, now: run.ctx.clock.now() });
 }

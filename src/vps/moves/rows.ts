@@ -1,4 +1,5 @@
 import { statement } from '../../platform/index.ts';
+import { nextIncarnation } from '../incarnations.ts';
 
 /** What becomes of a machine while its node is emptied, or gets back what was taken away from it. */
 export const moveStates = ['waiting', 'moving', 'moved', 'stays'] as const;
@@ -14,7 +15,7 @@ export interface EvacuationRow {
   cold: boolean;
   /** Of a host of our own: the cluster that its machines go into. */
   cluster_id: number | null;
-  drops_snapshots: boolean;
+  drops_copies: boolean;
   /** No machine goes before. */
   begins_at: Date | null;
   state: (typeof evacuationStates)[number];
@@ -23,7 +24,7 @@ export interface EvacuationRow {
 }
 
 const evacuationColumns =
-  'id, node_id, kind, cold, cluster_id, drops_snapshots, begins_at, state, started_at, ended_at';
+  'id, node_id, kind, cold, cluster_id, drops_copies, begins_at, state, started_at, ended_at';
 
 export const latestEvacuation = statement<EvacuationRow, { nodeId: number }>(
   'vps.latestEvacuation',
@@ -40,14 +41,14 @@ export const insertEvacuation = statement<
     kind: EvacuationRow['kind'];
     cold: boolean;
     clusterId: number | null;
-    dropsSnapshots: boolean;
+    dropsCopies: boolean;
     beginsAt: Date | null;
     now: Date;
   }
 >(
   'vps.insertEvacuation',
-  `insert into vps_evacuations (node_id, kind, cold, cluster_id, drops_snapshots, begins_at, started_at)
-   values (:nodeId, :kind, :cold, :clusterId, :dropsSnapshots, :beginsAt, :now) returning id`,
+  `insert into vps_evacuations (node_id, kind, cold, cluster_id, drops_copies, begins_at, started_at)
+   values (:nodeId, :kind, :cold, :clusterId, :dropsCopies, :beginsAt, :now) returning id`,
 );
 export const endEvacuation = statement<never, { id: number; state: 'stopped' | 'done'; now: Date }>(
   'vps.endEvacuation',
@@ -121,12 +122,12 @@ export interface OpenMove {
   kind: EvacuationRow['kind'];
   cold: boolean;
   cluster_id: number | null;
-  drops_snapshots: boolean;
+  drops_copies: boolean;
   began_at: Date | null;
 }
 export const openMove = statement<OpenMove, { id: number }>(
   'vps.openMove',
-  `select e.node_id, n.name as node, e.kind, e.cold, e.cluster_id, e.drops_snapshots, t.began_at from vps_moves t join vps_evacuations e on e.id = t.evacuation_id
+  `select e.node_id, n.name as node, e.kind, e.cold, e.cluster_id, e.drops_copies, t.began_at from vps_moves t join vps_evacuations e on e.id = t.evacuation_id
    join nodes n on n.id = e.node_id where t.id = :id and t.state in ('waiting', 'moving') for update of t`,
 );
 export const beginMove = statement<never, { id: number; now: Date }>(
@@ -158,9 +159,32 @@ export const endMove = statement<
 // Each attempt has names of its own: what one before has left in a cluster that was silent is never taken for what is made now.
 export const noteIncarnation = statement<{ incarnation: number }, { id: number; serviceId: number }>(
   'vps.noteIncarnation',
-  `update vps_moves t set incarnation = greatest(m.incarnation,
-     coalesce((select max(b.incarnation) + 1 from vps_moves b where b.service_id = :serviceId), 1)) + 1
+  `update vps_moves t set incarnation = ${nextIncarnation}
    from machines m where t.id = :id and m.service_id = :serviceId returning t.incarnation`,
+);
+export const forgetIncarnation = statement<never, { id: number }>(
+  'vps.forgetIncarnation',
+  'update vps_moves set incarnation = null where id = :id',
+);
+export const moveIsOpen = statement<{ id: number }, { id: number }>(
+  'vps.moveIsOpen',
+  `select id from vps_moves where id = :id and state in ('waiting', 'moving')`,
+);
+export const noteStuckMove = statement<never, { id: number; reason: string }>(
+  'vps.noteStuckMove',
+  `update vps_moves set reason = :reason where id = :id and state in ('waiting', 'moving')`,
+);
+/** Those whose jobs have begun or are about to. */
+export const movesUnderWay = statement<{
+  id: number;
+  service_id: number;
+  organization_id: number;
+  goes_into_cluster: boolean;
+}>(
+  'vps.movesUnderWay',
+  `select t.id, t.service_id, t.organization_id, e.cluster_id is not null as goes_into_cluster from vps_moves t
+   join vps_evacuations e on e.id = t.evacuation_id
+   where t.is_begun and t.state in ('waiting', 'moving') order by t.id`,
 );
 export const noteMayRun = statement<never, { id: number }>(
   'vps.noteMayRun',

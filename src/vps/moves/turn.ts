@@ -6,12 +6,13 @@ import { finishAction, isOpenAction, noteAction } from '../actions/history.ts';
 import { holdsLock } from '../actions/lock.ts';
 import { withMachine } from '../actions/saga.ts';
 import { moveEnded } from '../events.ts';
+import { standsStill } from '../incarnations.ts';
 import { rememberButton } from '../machine.ts';
 import { startMachine } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { settledStates } from '../states.ts';
 import { goOn, type MovePayload } from './next.ts';
-import { endMove, noteAway } from './rows.ts';
+import { endMove, noteAway, noteStuckMove } from './rows.ts';
 
 /** States of machines that go to other hosts. */
 export const movable: readonly string[] = [...settledStates, 'suspended'];
@@ -99,6 +100,12 @@ function noteOf(failure: Failure | null, live: boolean | null, awayS: number | n
   if (failure !== null) return awayS === null ? null : `It was off for ${awayS} seconds meanwhile`;
   if (awayS !== null) return `It was off for ${awayS} seconds while it went to another host`;
   return live === true ? 'It ran on while it went to another host' : null;
+}
+
+/** Leaves a move to staff whose job is stuck. Half of it may be done: until a person has seen to it, the machine is nobody else's, and no other begins. */
+export async function standStill(tx: TxContext, payload: MovePayload, failure: Failure): Promise<void> {
+  await tx.db.run(noteStuckMove, { id: payload.actionId, reason: failure.message });
+  await noteAction(tx, payload.actionId, standsStill);
 }
 
 /** Whoever has the machine now: it may have gone to another organization before its turn. */

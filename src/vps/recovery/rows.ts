@@ -1,5 +1,6 @@
 import { statement } from '../../platform/index.ts';
 import { holdsLock } from '../actions/lock.ts';
+import { nextIncarnation } from '../incarnations.ts';
 
 /** What becomes of a machine whose node is lost, once staff wants it made anew. */
 export const recoveryStates = ['running', 'recovered', 'stays'] as const;
@@ -96,6 +97,29 @@ export const insertRecovery = statement<
 export const lockRecovery = statement<RecoveryRow, { id: number }>(
   'vps.lockRecovery',
   `select ${columns} from vps_recoveries where id = :id and state = 'running' for update`,
+);
+export const openRecovery = statement<{ id: number }, { id: number }>(
+  'vps.openRecovery',
+  `select id from vps_recoveries where id = :id and state = 'running'`,
+);
+export const noteStuckRecovery = statement<never, { id: number; reason: string }>(
+  'vps.noteStuckRecovery',
+  `update vps_recoveries set reason = :reason where id = :id and state = 'running'`,
+);
+// Each attempt has a name of its own: what one before has left is never taken for what is made now.
+export const nameRecovery = statement<{ incarnation: number }, { id: number; serviceId: number }>(
+  'vps.nameRecovery',
+  `update vps_recoveries t set incarnation = ${nextIncarnation}
+   from machines m where t.id = :id and m.service_id = :serviceId returning t.incarnation`,
+);
+export const unnameRecovery = statement<never, { id: number }>(
+  'vps.unnameRecovery',
+  'update vps_recoveries set incarnation = null where id = :id',
+);
+/** Those under way. */
+export const openRecoveries = statement<{ id: number; service_id: number; organization_id: number }>(
+  'vps.openRecoveries',
+  `select id, service_id, organization_id from vps_recoveries where state = 'running' order by id`,
 );
 export const endRecovery = statement<
   never,

@@ -17,6 +17,7 @@ import { type InstalledKey, writeAccess } from '../access/keys.ts';
 import { cancelledByForce, startUnlessToStop } from '../actions/forcedStop.ts';
 import {
   finishAction,
+  isLatestAction,
   isOpenAction,
   noteAction,
   openSystemAction,
@@ -25,6 +26,7 @@ import {
 import { withMachine } from '../actions/saga.ts';
 import { forgetSecrets } from '../actions/secrets.ts';
 import { vpsRecovered } from '../events.ts';
+import { incarnationsIn, requireFreeIn, requireGone, seenToOtherwise, standsStill } from '../incarnations.ts';
 import { findMachine, machineIdOf, setMachineState, specOf } from '../machine.ts';
 import { startMachine } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
@@ -38,8 +40,12 @@ import {
   lockLostNode,
   lockRecovery,
   lostMachine,
+  nameRecovery,
+  noteStuckRecovery,
+  openRecovery,
   type RecoveryRow,
   toldOf,
+  unnameRecovery,
   writeIncarnation,
 } from './rows.ts';
 
@@ -82,6 +88,7 @@ export const recoverMachine = saga<RecoverPayload, RecoverState>({
   queue: 'bulk',
   steps: [
     { name: 'place', transactional: true, do: place, undo: settle },
+    { name: 'free', do: requireFree },
     { name: 'disk', do: makeDisk, undo: destroyHalf },
     { name: 'arrive', transactional: true, do: arrive },
     { name: 'copies', do: handOver },
@@ -94,7 +101,11 @@ export const recoverMachine = saga<RecoverPayload, RecoverState>({
     // It is named where staff looks for it: on the node's page.
     return 'unwanted';
   },
-  stuck: giveUp,
+  // Half of it may be done: until a person has seen to it, the machine is nobody else's.
+  stuck: async (tx, { actionId: id }, { message: reason }) => {
+    await tx.db.run(noteStuckRecovery, { id, reason });
+    await noteAction(tx, id, standsStill);
+  },
 });
 
 async function place({ ctx, payload, moveTo }: TxRun<RecoverPayload, RecoverState>): Promise<RecoverState> {
@@ -102,7 +113,7 @@ async function place({ ctx, payload, moveTo }: TxRun<RecoverPayload, RecoverStat
   await lockVps(ctx, serviceId);
   const wanted = await requireWanted(ctx, actionId);
   await requireSilent(ctx, wanted.node_id);
-  const { machine, image } = await requireRecoverable(ctx, serviceId, wanted);
+  const image = await requireRecoverable(ctx, serviceId, wanted);
   await endWhatWasUnderWay(ctx, serviceId);
   const target = await takeRoomElsewhere(ctx, serviceId, null);
   if (target === null) throw never('insufficient_stock', noRoom);
@@ -112,7 +123,7 @@ async function place({ ctx, payload, moveTo }: TxRun<RecoverPayload, RecoverStat
   // Suspended it stays, in all that anybody sees.
   if (found.state !== 'suspended') await setMachineState(ctx, serviceId, 'restoring');
   moveTo(target.nodeId);
-  const incarnation = machine.incarnation + 1;
+  const { incarnation } = await ctx.db.one(nameRecovery, { id: actionId, serviceId });
   return {
     ...{ from: wanted.node_id, to: target.nodeId, member: target.member, clusterId: target.clusterId },
     ...{ old: wanted.machine, anew: machineIdOf(serviceId, incarnation), incarnation },
@@ -144,7 +155,7 @@ async function requireRecoverable(ctx: TxContext, serviceId: number, wanted: Rec
   if (reason !== null) throw never('conflict', reason);
   const copy = await ctx.db.maybe(copyToRecover, { serviceId, name: wanted.backup });
   if (copy === null) throw never('conflict', `Its backup ${wanted.backup} is gone`);
-  return { machine, image: copy.image };
+  return copy.image;
 }
 
 /** Its job goes along with the machine, and finds there that it goes no further. */
@@ -157,7 +168,25 @@ async function endWhatWasUnderWay(ctx: TxContext, serviceId: number): Promise<vo
   await finishAction(ctx, ended, { code: cancelledByForce, message: 'The host of the machine was lost' });
 }
 
+/** Fails for good once the recovery has ended, as where staff has seen to its stuck job by other means. */
+async function requireGoingOn({ ctx, payload }: RecoverRun): Promise<void> {
+  if ((await ctx.db.maybe(openRecovery, { id: payload.actionId })) === null)
+    throw never(notWanted, 'It has ended');
+}
+
+/**
+ * Once, before anything is made: whatever is found under the new name later is this attempt's. Where the cluster has a later incarnation, as after
+ * the restore of a backup, that is the machine.
+ */
+async function requireFree(run: RecoverRun): Promise<void> {
+  await requireGoingOn(run);
+  const { old, anew } = known(run);
+  const there = await incarnationsIn(target(run).cluster, run.payload.serviceId);
+  await requireFreeIn(run.ctx, there, old, [anew]);
+}
+
 async function makeDisk(run: RecoverRun): Promise<void> {
+  await requireGoingOn(run);
   const { cluster, member } = target(run);
   const { old, backup } = known(run);
   await cluster.recover(await specThere(run), member, { of: old, name: backup });
@@ -171,16 +200,19 @@ async function specThere(run: RecoverRun): Promise<MachineSpec> {
   return specOf(run.ctx, { ...machine, incarnation, image });
 }
 
+/** Nothing was under its name before this attempt: `free` has looked. */
 async function destroyHalf(run: RecoverRun): Promise<void> {
   if (await hasArrived(run)) return;
   const { cluster, member } = target(run);
-  await cluster.on(member).destroy(known(run).anew);
+  const there = cluster.on(member);
+  if (run.isHeld) await requireGone(there, known(run).anew);
+  else await there.destroy(known(run).anew);
 }
 
-/** Whether it is the machine by now: then nothing of it is taken back. */
-async function hasArrived(run: RecoverRun): Promise<boolean> {
-  const machine = await findMachine(run.ctx, run.payload.serviceId);
-  return machine !== null && machine.incarnation === run.state.incarnation;
+/** Whether it is the machine by now, or was until it was made anew once more: then nothing of it is taken back. */
+async function hasArrived({ ctx, payload, state }: RecoverRun): Promise<boolean> {
+  const machine = await findMachine(ctx, payload.serviceId);
+  return machine !== null && state.incarnation !== undefined && machine.incarnation >= state.incarnation;
 }
 
 async function arrive({ ctx, payload, state }: TxRun<RecoverPayload, RecoverState>): Promise<void> {
@@ -215,6 +247,8 @@ async function handOver(run: RecoverRun): Promise<void> {
 /** One that does not start where it is now is left to the next comparison: it is the machine all the same. */
 async function on(run: RecoverRun): Promise<void> {
   if (known(run).before.wanted !== 'running') return;
+  // What others have made of it since it stood still is theirs.
+  if (!(await isLatestAction(run.ctx, run.payload.serviceId, run.payload.actionId))) return;
   await withMachine(run, async (driver, spec, machine) => {
     const why = await startUnlessToStop(run, driver, () => startMachine(run.ctx, driver, spec, machine));
     if (why !== null) return;
@@ -240,13 +274,25 @@ async function end(tx: TxContext, payload: RecoverPayload, state: Partial<Recove
   const { serviceId, actionId: id } = payload;
   const { before } = all(state);
   await lockVps(tx, serviceId);
-  const wanted = await requireWanted(tx, id);
+  const wanted = await tx.db.maybe(lockRecovery, { id });
+  if (wanted === null) return; // staff has ended it
   await tx.db.run(endRecovery, { id, state: 'recovered', reason: null, now: tx.clock.now() });
   // Where it is not, the next comparison finds it down, and starts it or says why not.
   const { wanted: power } = (await findMachine(tx, serviceId)) ?? before;
   if (before.state !== 'suspended') await setMachineState(tx, serviceId, power);
   await noteAction(tx, id, noteOf(wanted.backup_at));
   await finishAction(tx, actionOf(payload), null);
+}
+
+/** Ends the recovery of a job that staff has seen to by other means. */
+export async function letGoOfRecovery(
+  tx: TxContext,
+  payload: RecoverPayload,
+  failure: Failure,
+): Promise<void> {
+  await giveUp(tx, payload, failure);
+  const machine = await findMachine(tx, payload.serviceId);
+  if (machine !== null) await moveRoom(tx, payload.serviceId, machine.node_id);
 }
 
 async function giveUp(tx: TxContext, payload: RecoverPayload, failure: Failure): Promise<void> {
@@ -258,6 +304,8 @@ async function giveUp(tx: TxContext, payload: RecoverPayload, failure: Failure):
   const isAnew = machine !== null && machineIdOf(serviceId, machine.incarnation) !== wanted.machine;
   const [state, reason] = [isAnew ? ('recovered' as const) : ('stays' as const), failure.message];
   await tx.db.run(endRecovery, { id, state, reason, now: tx.clock.now() });
+  // What has this name is not of this attempt, or nobody can say: it may be the machine.
+  if (failure.step === 'free' || failure.code === seenToOtherwise) await tx.db.run(unnameRecovery, { id });
   if (machine?.state === 'restoring') await setMachineState(tx, serviceId, machine.wanted);
   if (!(await isOpenAction(tx, id))) return;
   await noteAction(tx, id, isAnew ? noteOf(wanted.backup_at) : null);

@@ -1,0 +1,130 @@
+import type { Cluster, Hypervisor, MachineReport } from '../drivers/hypervisor/index.ts';
+import { unseenSince } from '../fleet/index.ts';
+import { type Context, fail, findLastRestore, statement } from '../platform/index.ts';
+import { machineNamed } from './machine.ts';
+
+/**
+ * A machine is made anew under another name, so a service may have several machines with one address and one disk's history, of which the
+ * highest incarnation lives. The database knows which that is, unless it was restored from before: then what it takes for the machine is an
+ * old copy, and the machine is somewhere among those that it does not know. Nothing is started, and nothing taken away, before that is ruled out.
+ */
+export interface Incarnation {
+  machine: string;
+  incarnation: number;
+  /** The node or member that has it. */
+  at: string;
+}
+
+/** In SQL: the next incarnation of the machine `m`, which nothing was or is going to be made as; that after it is what backups pass as. */
+export const nextIncarnation = `1 + greatest(m.incarnation,
+  coalesce((select max(b.incarnation) + 1 from vps_moves b where b.service_id = m.service_id), 1),
+  coalesce((select max(r.incarnation) from vps_recoveries r where r.service_id = m.service_id), 1))`;
+
+// What an attempt of ours has left that never ran is no machine.
+const neverRan = `exists (select 1 from vps_moves v where v.service_id = t.service_id and not v.may_run_there
+    and t.incarnation in (v.incarnation, v.incarnation + 1))
+  or exists (select 1 from vps_recoveries r where r.service_id = t.service_id and r.incarnation = t.incarnation)`;
+const mayLive = statement<{ incarnation: number }, { serviceId: number; incarnations: number[] }>(
+  'vps.mayLive',
+  `select t.incarnation from (select :serviceId::bigint as service_id, unnest(:incarnations::int[]) as incarnation) t
+   where not (${neverRan}) order by t.incarnation desc`,
+);
+const unknownOf = statement<{ machine: string; at: string }, { serviceId: number }>(
+  'vps.unknownIncarnations',
+  `select u.machine, n.name as at from vps_unknown_machines u join nodes n on n.id = u.node_id where u.service_id = :serviceId`,
+);
+
+/** All that a cluster has of a service. */
+export async function incarnationsIn(
+  cluster: Pick<Cluster, 'list'>,
+  serviceId: number,
+): Promise<Incarnation[]> {
+  return namedIn(await cluster.list(), serviceId);
+}
+
+function namedIn(reports: Iterable<MachineReport>, serviceId: number): Incarnation[] {
+  return [...reports].flatMap(({ id: machine, power, node }) => {
+    const named = power === 'absent' ? null : machineNamed(machine);
+    if (named?.serviceId !== serviceId) return [];
+    return [{ machine, incarnation: named.incarnation, at: node ?? 'its cluster' }];
+  });
+}
+
+/** Of what engines have of a service, the highest that may be the machine instead of this incarnation; null: none. */
+export async function laterOf(
+  ctx: Context,
+  { serviceId, incarnation }: { serviceId: number; incarnation: number },
+  there: readonly Incarnation[],
+): Promise<Incarnation | null> {
+  const later = there.filter((each) => each.incarnation > incarnation);
+  if (later.length === 0) return null;
+  const incarnations = later.map((each) => each.incarnation);
+  const [row] = await ctx.db.many(mayLive, { serviceId, incarnations });
+  return later.find((each) => each.incarnation === row?.incarnation) ?? null;
+}
+
+/** The same of what any node was found to have, and of what is reported just now. */
+export async function laterKnown(
+  ctx: Context,
+  of: { serviceId: number; incarnation: number },
+  reports: Iterable<MachineReport> = [],
+): Promise<Incarnation | null> {
+  const listed = (await ctx.db.many(unknownOf, { serviceId: of.serviceId })).map(({ machine, at }) => ({
+    ...{ machine, at, incarnation: machineNamed(machine)?.incarnation ?? 1 },
+  }));
+  return laterOf(ctx, of, [...namedIn(reports, of.serviceId), ...listed]);
+}
+
+/** Why nobody starts a machine of which there is a later incarnation, a sentence without the full stop. */
+export function livesElsewhere(machine: string, later: Incarnation): string {
+  return `${later.at} has ${later.machine}, a later one of ${machine} than the database knows: it may be the machine by now, and ${machine} an old copy of it, which is not started`;
+}
+
+/**
+ * Fails for good where a node has a later incarnation of a machine that is to be started. After a restore it fails (`waits`) until all
+ * clusters have said what they have.
+ */
+export async function requireLatest(ctx: Context, machine: string): Promise<void> {
+  const named = machineNamed(machine);
+  if (named === null) return;
+  const later = await laterKnown(ctx, named);
+  if (later !== null)
+    throw Object.assign(fail('conflict', { message: livesElsewhere(machine, later) }), { permanent: true });
+  const restore = await findLastRestore(ctx);
+  const [silent] = restore === null ? [] : await unseenSince(ctx, restore.restored_at);
+  if (silent === undefined) return;
+  const message = `The database was restored, and ${silent} has not said since what machines it has: ${machine} may be one of them by now, and is not started`;
+  throw Object.assign(fail('conflict', { message }), { waits: true });
+}
+
+/** Code of an attempt that ends because staff has dismissed its stuck job. */
+export const seenToOtherwise = 'seen_to';
+
+/** What a customer reads of an action whose job is stuck. */
+export const standsStill = 'It stands still, and we look at it; the machine is left as it is meanwhile';
+
+/**
+ * Fails for good, in words for staff, where a cluster has a later incarnation of `machine`, or anything under a name that is about to be made:
+ * it is nobody's attempt that this database knows of, and may be the machine.
+ */
+export async function requireFreeIn(
+  ctx: Context,
+  there: readonly Incarnation[],
+  machine: string,
+  wanted: readonly string[],
+): Promise<void> {
+  const named = machineNamed(machine);
+  if (named === null) throw new Error(`${machine} is no machine of a service`);
+  const taken = there.find((each) => wanted.includes(each.machine)) ?? (await laterOf(ctx, named, there));
+  if (taken === null) return;
+  const message = `${taken.at} has ${taken.machine} already, which this database does not know: it may be the machine, as after the restore of a backup`;
+  throw Object.assign(fail('conflict', { message }), { permanent: true, unwanted: true });
+}
+
+/** Fails for good where something is under a name, whatever it is: after a restore it may be the machine, by what this database has forgotten. */
+export async function requireGone(there: Pick<Hypervisor, 'inspect'>, machine: string): Promise<void> {
+  const { power } = await there.inspect(machine);
+  if (power === 'absent') return;
+  const message = `${machine} is in the cluster and is left alone: it may be the machine, since the backup that was restored. Remove it there when nobody needs it, and retry this job`;
+  throw Object.assign(new Error(message), { permanent: true });
+}
