@@ -1,6 +1,7 @@
 import {
   type Cluster,
   type ClusterFindings,
+  type HypervisorCapability,
   HypervisorError,
   type HypervisorErrorCode,
   type MemberReport,
@@ -31,6 +32,8 @@ export interface SimulatedCluster {
   moveByHand(id: string, member: string): void;
   /** Backups, each on one member. */
   kept: { of: string; name: string; member: string; createdAt: Date; diskGib: number }[];
+  /** What its engine can. */
+  capabilities: HypervisorCapability[];
   hypervisor(member: string): SimulatedHypervisor;
 }
 
@@ -62,6 +65,7 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
     imported: new Map(),
     moveByHand: bring,
     kept: [],
+    capabilities: [...capabilities],
     hypervisor: (member) => (cluster.members.get(member) as SimulatedMember).hypervisor,
   };
   return cluster;
@@ -147,7 +151,9 @@ export function simulatedCluster(names: readonly string[]): SimulatedCluster {
     const hosts = () => [...cluster.members].filter(([, { answers }]) => answers);
     return {
       kind: 'incus',
-      capabilities,
+      get capabilities() {
+        return cluster.capabilities;
+      },
       moves: ['live', 'cold'],
       look: async () => {
         reach();

@@ -36,18 +36,18 @@ beforeAll(async () => {
 afterEach(() => bed.closeWindows());
 afterAll(() => bed?.close());
 
-it('says of each machine what it would lose, asks about snapshots, and begins', async () => {
+it('says of each machine what it would lose, asks about copies, and begins', async () => {
   const { page, complaints } = await bed.openStaff();
   const dialog = page.getByRole('dialog');
   await page.goto(`/staff/nodes/${node}`);
   const row = page.getByRole('row', { name: new RegExp(String(service)) });
-  await row.getByText(/Its snapshot; .*The rescue system/).waitFor();
+  await row.getByText(/Its 1 snapshot; .*The rescue system/).waitFor();
   await page
     .getByRole('row', { name: new RegExp(String(bare)) })
     .getByText('Can go')
     .waitFor();
   await row.getByRole('button', { name: 'Take there', exact: true }).click();
-  await dialog.getByText('Snapshots stay behind with the disk and are lost.').waitFor();
+  await dialog.getByText('What the list names of their snapshots and backups is lost.').waitFor();
   await dialog.getByRole('checkbox').check();
   await dialog.getByRole('button', { name: 'Take there', exact: true }).click();
   await dialog.waitFor({ state: 'detached' });

@@ -68,6 +68,11 @@ interface MovePlanned {
   hostname: string;
   /** Not before this moment; null: as soon as it is its turn. */
   begins_at: string | null;
+  /** It is off already, and is told of for what it loses. */
+  is_off: boolean;
+  /** Copies that stay behind. */
+  lost_snapshots: number;
+  lost_backups: number;
 }
 
 interface MoveEnded {
@@ -147,8 +152,14 @@ export const nodeWell = event('node.well', 'all machines that a node had failed 
 export const vpsMoved = event<Moved>('vps.moved', 'a machine went over to another node of its cluster');
 export const movePlanned = event<MovePlanned>(
   'vps.move.planned',
-  'a machine is going to be off for a while, since staff has it go to another host',
-  { permission: 'vps.read', data: { hostname: Type.String(), begins_at: Nullable(Type.String()) } },
+  'a machine is going to be off for a while, or to lose copies, since staff has it go to another host',
+  {
+    permission: 'vps.read',
+    data: {
+      ...{ hostname: Type.String(), begins_at: Nullable(Type.String()), is_off: Type.Boolean() },
+      ...{ lost_snapshots: Type.Integer(), lost_backups: Type.Integer() },
+    },
+  },
 );
 export const moveEnded = event<MoveEnded>(
   'vps.move.ended',

@@ -1,9 +1,10 @@
 import { jobDismissed } from '../attention/index.ts';
+import { restoreReleased } from '../billing/index.ts';
 import { on } from '../events/index.ts';
 import { type Failure, isJobUnfinishedAbout, type Reaction, type TxContext } from '../platform/index.ts';
 import { seenToOtherwise } from './incarnations.ts';
 import { letGoOfMove } from './moves/intoCluster.ts';
-import { intoClusterJob, moveJob } from './moves/next.ts';
+import { goOnWithAll, intoClusterJob, moveJob } from './moves/next.ts';
 import { movesUnderWay } from './moves/rows.ts';
 import { openRecoveries } from './recovery/rows.ts';
 import { letGoOfRecovery, recoverJob } from './recovery/saga.ts';
@@ -12,6 +13,7 @@ const keepTheirLock: ReadonlySet<string> = new Set([moveJob.name, intoClusterJob
 
 /** A stuck job that brings a machine elsewhere keeps its lock until it is retried; where staff has seen to it by other means it lets go. */
 export const letGoReactions: Reaction[] = [
+  on(restoreReleased, 'vps.goOnWithMoves', (tx) => goOnWithAll(tx)),
   on(jobDismissed, 'vps.letGoOfDismissed', (tx) => letGo(tx), {
     when: ({ name }) => keepTheirLock.has(name),
   }),

@@ -26,15 +26,22 @@ const recovered = mail(
 
 const movePlannedMail = mail(
   movePlanned,
-  ({ data: { hostname: name, begins_at: at } }, reader) => ({
-    subject: say(reader, 'movePlanned.subject', { name }),
-    blocks: [
-      at === null
-        ? say(reader, 'movePlanned.soon', { name })
-        : say(reader, 'movePlanned.from', { name, at: momentFor(reader, at) }),
-      say(reader, 'movePlanned.how'),
-    ],
-  }),
+  ({ data }, reader) => {
+    const { hostname: name, begins_at: at, is_off: isOff, lost_snapshots, lost_backups } = data;
+    const lost = { snapshots: String(lost_snapshots), backups: String(lost_backups) };
+    const when = at === null ? 'soon' : 'from';
+    return {
+      subject: say(reader, isOff ? 'movePlanned.subjectOff' : 'movePlanned.subject', { name }),
+      blocks: [
+        say(reader, isOff ? `movePlanned.${when}Off` : `movePlanned.${when}`, {
+          ...{ name, at: at === null ? '' : momentFor(reader, at) },
+        }),
+        ...(lost_snapshots + lost_backups > 0 ? [say(reader, 'movePlanned.lost', { name, ...lost })] : []),
+        say(reader, lost_backups > 0 ? 'movePlanned.how' : 'movePlanned.howKept'),
+        ...(isOff ? [] : [say(reader, 'movePlanned.long')]),
+      ],
+    };
+  },
   { leadsTo: ({ subject: { id }, data: { hostname: name } }, reader) => lookAt(reader, id, name) },
 );
 

@@ -192,6 +192,7 @@ interface MachineSeen {
   node: string;
   room: string;
   wanted: string;
+  recovered: number;
   incarnation: number;
   told: number;
 }
@@ -200,6 +201,7 @@ async function machinesOf(databaseUrl: string): Promise<MachineSeen[]> {
   const rows = await sql<Omit<MachineSeen, 'id'>>(
     { databaseUrl },
     `select m.service_id::float8 as service, n.member as node, r.member as room, m.wanted, m.incarnation,
+       (select count(*)::int from vps_recoveries v where v.service_id = m.service_id and v.state = 'recovered') as recovered,
        (select count(*)::int from journal j where j.action = 'vps.recovered' and j.subject_id = m.service_id) as told
      from machines m join nodes n on n.id = m.node_id join placements p on p.service_id = m.service_id
      join nodes r on r.id = p.node_id`,
@@ -216,13 +218,13 @@ async function auditCluster(databaseUrl: string, cluster: SimulatedCluster): Pro
       ...{ id, node, answers, hasDisk, power: startedAtMs === null ? 'stopped' : 'running' },
     })),
   );
-  for (const { id, node, room, wanted, incarnation, told } of rows) {
+  for (const { id, node, room, wanted, recovered, told } of rows) {
     const seen = there.filter((each) => each.id === id);
     const [only] = seen;
     if (seen.length !== 1 || only?.node !== node || only.power !== wanted || !only.hasDisk)
       found.push(`${id} is ${JSON.stringify(seen)} and should be ${wanted} on ${node}`);
     if (room !== node) found.push(`${id} is on ${node} and has its room on ${room}`);
-    if (told !== incarnation - 1) found.push(`${id} was made anew and told of ${told} times`);
+    if (told !== recovered) found.push(`${id} was made anew and told of ${told} times`);
     const kept = cluster.kept.filter(({ of }) => of === id);
     if (kept.length !== 1) found.push(`${id} has ${kept.length} backups`);
   }

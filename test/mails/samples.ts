@@ -93,8 +93,22 @@ export const samples: Record<string, object[]> = {
     { ...member, left: false },
   ],
   'vps.move.planned': [
-    { user_id: 7, hostname: '~web1.example.com', begins_at: '2026-02-03T03:00:00.000Z' },
-    { user_id: 7, hostname: '~web1.example.com', begins_at: null },
+    {
+      ...{ user_id: 7, hostname: '~web1.example.com', begins_at: '2026-02-03T03:00:00.000Z' },
+      ...{ is_off: false, lost_snapshots: 0, lost_backups: 0 },
+    },
+    {
+      ...{ user_id: 7, hostname: '~web1.example.com', begins_at: null },
+      ...{ is_off: false, lost_snapshots: 2, lost_backups: 1 },
+    },
+    {
+      ...{ user_id: 7, hostname: '~web1.example.com', begins_at: '2026-02-03T03:00:00.000Z' },
+      ...{ is_off: true, lost_snapshots: 2, lost_backups: 0 },
+    },
+    {
+      ...{ user_id: 7, hostname: '~web1.example.com', begins_at: null },
+      ...{ is_off: true, lost_snapshots: 0, lost_backups: 1 },
+    },
   ],
   'vps.move.ended': [
     {

@@ -26,6 +26,7 @@ const seconds: Record<string, number> = {
   'src/vps/moves/intoCluster.test.ts': 26,
   'web/staffIntoCluster.test.ts': 20,
   'src/vps/moves/hostile.test.ts': 58,
+  'src/vps/moves/held.test.ts': 40,
   'src/fleet/clusters/clusters.test.ts': 56,
   'src/tickets/byMail/byMail.test.ts': 52,
   'test/deadWorker.test.ts': 74,

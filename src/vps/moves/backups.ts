@@ -3,7 +3,8 @@ import { findMachine, machineIdOf, specOf } from '../machine.ts';
 import { lockVps } from '../queries.ts';
 import { holdCopies, noteKeptOn } from '../snapshots/rows.ts';
 import type { IntoClusterRun, Parts } from './carrying.ts';
-import { stated } from './turn.ts';
+import { openMove } from './rows.ts';
+import { never, stated } from './turn.ts';
 
 const backupsToCarry = statement<{ name: string }, { serviceId: number }>(
   'vps.backupsToCarry',
@@ -14,6 +15,8 @@ const forgetBackups = statement<never, { serviceId: number }>(
   `delete from vps_snapshots where service_id = :serviceId and kind = 'backup'`,
 );
 
+const keepsNone = 'the cluster keeps no backups, and nobody has said that those of the machine may be lost';
+
 /**
  * Has the backups that lie on the machine's own host kept by the cluster, oldest first: of each a machine is made that nobody starts, which is
  * kept as the backup and goes again. Where the engine keeps none, the machine has none any more.
@@ -22,6 +25,10 @@ export async function carryBackups(run: IntoClusterRun, parts: Parts): Promise<v
   const { driver, cluster, member } = parts;
   const { serviceId } = run.payload;
   if (!cluster.capabilities.includes('backups')) {
+    // It could keep them when staff was asked.
+    const move = await run.ctx.db.maybe(openMove, { id: run.payload.actionId });
+    const kept = await run.ctx.db.many(backupsToCarry, { serviceId });
+    if (kept.length > 0 && move?.drops_copies !== true) throw never('conflict', keepsNone);
     await transaction(run.ctx, 'vps.forgetBackups', async (tx) => {
       await lockVps(tx, serviceId);
       await tx.db.run(forgetBackups, { serviceId });

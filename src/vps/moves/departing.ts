@@ -78,14 +78,32 @@ export function reasonAgainst(machine: Departing, to: Destination): string | nul
 
 export const noRoomIn = (to: Destination) => `No member of ${to.name} that takes machines has room for it`;
 
-/** Of a machine with snapshots that staff has not said may go: they are layers of a disk that stays behind. */
-export function ofSnapshots(count: number): string {
-  return `It has ${count} ${count === 1 ? 'snapshot, which stays' : 'snapshots, which stay'} behind with its disk; say drop_snapshots where it may go without`;
+export interface Copies {
+  snapshots: number;
+  backups: number;
+}
+
+/** Copies of a machine that are lost on its way: snapshots are layers of a disk that stays behind, and not every cluster keeps backups. */
+export function copiesLost({ snapshots, backups }: Departing, to: Destination): Copies {
+  return { snapshots, backups: to.capabilities.includes('backups') ? 0 : backups };
+}
+
+/** Of a machine that would lose copies that staff has not said may go; null: it loses none. */
+export function ofCopies(lost: Copies): string | null {
+  const count = lost.snapshots + lost.backups;
+  if (count === 0) return null;
+  return `It has ${inWords(lost)}, which ${count === 1 ? 'is' : 'are'} lost with the disk that stays behind; say drop_copies where it may go without`;
+}
+
+function inWords({ snapshots, backups }: Copies): string {
+  const counted = (count: number, word: string) =>
+    count === 0 ? [] : [`${count} ${count === 1 ? word : `${word}s`}`];
+  return [...counted(snapshots, 'snapshot'), ...counted(backups, 'backup')].join(' and ');
 }
 
 const missed: Record<HypervisorCapability, string> = {
   snapshots: 'New snapshots',
-  backups: 'Backups, those that it has as well',
+  backups: 'New backups',
   rescue: 'The rescue system',
   netboot: 'Starting from the network',
   vnc: 'The screen in the browser',
@@ -96,9 +114,9 @@ const missed: Record<HypervisorCapability, string> = {
 
 /** What a machine has where it is and will not have in the cluster, in words for staff. */
 function losesOf(machine: Departing, host: OwnHost, to: Destination, unfiltered: string[]): string[] {
-  const { snapshots: count } = machine;
+  const copies = copiesLost(machine, to);
   const lost = (host.capabilities ?? []).filter((each) => !to.capabilities.includes(each));
-  const kept = count === 0 ? [] : [count === 1 ? 'Its snapshot' : `Its ${count} snapshots`];
+  const kept = copies.snapshots + copies.backups === 0 ? [] : [`Its ${inWords(copies)}`];
   return [...kept, ...lost.map((each) => missed[each]), ...unfiltered];
 }
 
@@ -133,6 +151,7 @@ export async function readPlan(ctx: Context, nodeId: number, clusterId: number) 
           ...{
             snapshots: machine.snapshots,
             backups: machine.backups,
+            loses_copies: copiesLost(machine, to),
             loses: losesOf(machine, host, to, unfiltered),
           },
         };

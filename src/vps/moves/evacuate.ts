@@ -14,9 +14,10 @@ import { evacuationBegan, evacuationStopped, moveEnded, movePlanned, nodeRestore
 import { findMachine } from '../machine.ts';
 import { lockVps } from '../queries.ts';
 import {
+  copiesLost,
   type Departing,
   departingFrom,
-  ofSnapshots,
+  ofCopies,
   ownHost,
   reasonAgainst,
   requireDestination,
@@ -61,7 +62,7 @@ const nodeKnown = statement<{ id: number }, { id: number }>(
 export async function evacuateNode(ctx: Context, id: number, body: Static<typeof Evacuate>) {
   const { cold = false, cluster_id: clusterId, begins_at: beginsAt } = body;
   if (clusterId !== undefined) return departFrom(ctx, id, { ...body, cluster_id: clusterId });
-  for (const field of ['service_ids', 'drop_snapshots'] as const)
+  for (const field of ['service_ids', 'drop_copies'] as const)
     if (body[field] !== undefined) throw invalid(field, 'goes with cluster_id alone');
   return transaction(ctx, 'vps.evacuateNode', async (tx) => {
     const node = await requireMember(tx, id);
@@ -90,7 +91,7 @@ export async function evacuateNode(ctx: Context, id: number, body: Static<typeof
  * or a cluster that does not answer, one in another location, while machines of the host move already, and for machines that cannot go, in words.
  */
 async function departFrom(ctx: Context, id: number, body: Static<typeof Evacuate> & { cluster_id: number }) {
-  const { cold = false, cluster_id: clusterId, service_ids: only, drop_snapshots: drops = false } = body;
+  const { cold = false, cluster_id: clusterId, service_ids: only, drop_copies: drops = false } = body;
   return transaction(ctx, 'vps.departFrom', async (tx) => {
     const node = await requireRow(tx, lockNode, { id });
     const to = await requireDestination(tx, clusterId);
@@ -104,10 +105,11 @@ async function departFrom(ctx: Context, id: number, body: Static<typeof Evacuate
       data: { name: node.name, cold, machines: machines.length, cluster: to.name },
     });
     const beginsAt = momentOf(tx, body.begins_at);
-    const told = machines.filter(
-      (each) => cold && each.state === 'running' && goes(each, to, drops) === null,
-    );
-    for (const machine of told) await tell(tx, machine, beginsAt);
+    const told = machines.filter((each) => {
+      if (goes(each, to, drops) !== null) return false;
+      return each.state === 'running' ? cold : ofCopies(copiesLost(each, to)) !== null;
+    });
+    for (const machine of told) await tell(tx, machine, to, beginsAt);
     const began = { kind: 'evacuate', cold, clusterId, dropsCopies: drops, beginsAt } as const;
     await begin(tx, id, began, machines, new Set(told.map((each) => each.service_id)));
     return readEvacuation(tx, id);
@@ -115,8 +117,7 @@ async function departFrom(ctx: Context, id: number, body: Static<typeof Evacuate
 }
 
 function goes(machine: Departing, to: Destination, drops: boolean): string | null {
-  const { snapshots } = machine;
-  return reasonAgainst(machine, to) ?? (snapshots > 0 && !drops ? ofSnapshots(snapshots) : null);
+  return reasonAgainst(machine, to) ?? (drops ? null : ofCopies(copiesLost(machine, to)));
 }
 
 function chosen(
@@ -135,12 +136,21 @@ function chosen(
   return machines.filter((each) => only.includes(each.service_id));
 }
 
-/** Before it is off: its customer can make ready for that. */
-async function tell(tx: TxContext, machine: Departing, beginsAt: Date | null): Promise<void> {
+/** Before it is off, or loses copies: its customer can make ready for that. */
+async function tell(
+  tx: TxContext,
+  machine: Departing,
+  to: Destination,
+  beginsAt: Date | null,
+): Promise<void> {
+  const { snapshots, backups } = copiesLost(machine, to);
   const { service_id: id, organization_id: organizationId, user_id, hostname } = machine;
   await record(tx, movePlanned, {
     ...{ subject: { type: 'service', id }, organizationId },
-    data: { user_id, hostname, begins_at: beginsAt?.toISOString() ?? null },
+    data: {
+      ...{ user_id, hostname, begins_at: beginsAt?.toISOString() ?? null },
+      ...{ is_off: machine.state !== 'running', lost_snapshots: snapshots, lost_backups: backups },
+    },
   });
 }
 

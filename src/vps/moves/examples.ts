@@ -30,7 +30,8 @@ const staying = {
 const planned = {
   ...{ service_id: ids.service, organization_id: ids.organization, hostname: 'web1.example.com', runs: true },
   ...{ possible: true, reason: null, snapshots: 1, backups: 2 },
-  loses: ['Its snapshot', 'The screen in the browser'],
+  ...{ loses_copies: { snapshots: 1, backups: 0 } },
+  loses: ['Its 1 snapshot', 'The screen in the browser'],
 };
 
 /** A request and its answer for each operation. */

@@ -161,6 +161,7 @@ it('a move that stands still keeps its machine locked and begins no other; retri
     (power) => power === 'running',
     60_000,
   );
+  await settled(bed.product);
   // Going on with it then starts nothing that its customer has stopped since.
   await customer.post(vps(second, 'stop'), {});
   await until(
@@ -209,6 +210,30 @@ it('a move that was held goes no further once it has ended: what the machine has
   await bed.product.staff.post(`/staff/jobs/${job?.id}/retry`);
   await settled(bed.product);
   expect([hereIs(id), await inCluster(id)]).toEqual(['running', {}]);
+}, 120_000);
+
+it('moves that waited when the backup was made which was restored begin once staff has released it', async () => {
+  const ids = [
+    await ordered('h1.example.com'),
+    await ordered('h2.example.com'),
+    await ordered('h3.example.com'),
+  ];
+  const beginsAt = new Date(bed.product.clock.now().getTime() + 60_000).toISOString();
+  await bed.product.staff.post(`/staff/nodes/${host}/evacuate`, {
+    ...{ cluster_id: cluster, service_ids: ids, cold: true, begins_at: beginsAt },
+  });
+  const [restore] = await sql<{ id: string }>(
+    bed.product,
+    'insert into restores (made_at, restored_at, settled_at) values ($1, $1, $1) returning id::text as id',
+    new Date(Date.parse(beginsAt) + 1_000),
+  );
+  bed.product.clock.travel(120_000);
+  await until(read, ({ moved }) => moved === 2, 60_000);
+  await settled(bed.product);
+  expect(await read()).toMatchObject({ state: 'running', waiting: 1, moving: 0 });
+  const { status } = await bed.product.staff.post(`/staff/restores/${restore?.id}/release`);
+  expect(status).toBe(200);
+  expect((await ended()).moved).toBe(3);
 }, 120_000);
 
 it('a machine that went into a cluster after the backup that was restored is not started beside itself, nor taken for a leftover', async () => {

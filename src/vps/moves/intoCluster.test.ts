@@ -112,7 +112,7 @@ it('refuses in words what cannot go, says what each would lose, and changes noth
   expect(moveOf(seen.machines, id)).toMatchObject({
     ...{ hostname: 'plan.example.com', runs: true, possible: true, reason: null, snapshots: 1, backups: 0 },
     loses: expect.arrayContaining([
-      ...['Its snapshot', 'The screen in the browser', 'The rescue system'],
+      ...['Its 1 snapshot', 'The screen in the browser', 'The rescue system'],
       'What Shield filters: no edge stands before all members of ams1',
     ]),
   });
@@ -135,7 +135,7 @@ it('refuses in words what cannot go, says what each would lose, and changes noth
   ]);
   expect(await words({ cluster_id: cluster, service_ids: [id, 4242] })).toEqual([
     409,
-    `${id}: It has 1 snapshot, which stays behind with its disk; say drop_snapshots where it may go without; 4242: It is not on node-1`,
+    `${id}: It has 1 snapshot, which is lost with the disk that stays behind; say drop_copies where it may go without; 4242: It is not on node-1`,
   ]);
   expect((await evacuate({}))?.body.message).toMatch(
     /^node-1 is a host of our own, whose machines go into a cluster alone/,
@@ -147,7 +147,7 @@ it('refuses in words what cannot go, says what each would lose, and changes noth
   ]);
   await sql(bed.product, `update clusters set location = 'AMS'`);
   await sql(bed.product, `update cluster_images set state = 'failed'`);
-  expect((await words({ cluster_id: cluster, service_ids: [id], drop_snapshots: true }))[1]).toBe(
+  expect((await words({ cluster_id: cluster, service_ids: [id], drop_copies: true }))[1]).toBe(
     `${id}: ams1 does not have its operating system tiny`,
   );
   await sql(bed.product, `update cluster_images set state = 'ready'`);
@@ -229,7 +229,7 @@ it('takes a machine into the cluster with addresses, access, backups and service
     (all) => all.length > 0,
   );
   expect(planned?.subject).toBe('moves.example.com goes to another host and is off for a while');
-  expect(told?.subject).toBe('moves.example.com runs on another host');
+  expect(told?.subject).toBe('moves.example.com is on another host');
   expect(told?.text).toMatch(/answered again \d+ seconds later/);
 
   // It is restarted, backed up, restored and ended by its new name.
@@ -284,7 +284,7 @@ it('empties the host, in a window, which can be stopped: stopped machines stay s
   expect(moveOf(machines, off)).toMatchObject({ state: 'moved', live: null, away_s: null });
   expect(moveOf(machines, kept)).toMatchObject({
     state: 'stays',
-    reason: expect.stringMatching(/^It has 1 snapshot, which stays behind/),
+    reason: expect.stringMatching(/^It has 1 snapshot, which is lost/),
   });
   expect([hereIs(runs), hereIs(off), hereIs(kept)]).toEqual(['absent', 'absent', 'running']);
   expect(Object.values(await inCluster(off))).toEqual(['stopped']);
@@ -294,7 +294,7 @@ it('empties the host, in a window, which can be stopped: stopped machines stay s
   expect(Object.values(await inCluster(off))).toEqual(['running']);
 
   expect(
-    (await evacuate({ cluster_id: cluster, service_ids: [kept], cold: true, drop_snapshots: true })).status,
+    (await evacuate({ cluster_id: cluster, service_ids: [kept], cold: true, drop_copies: true })).status,
   ).toBe(200);
   expect(moveOf((await ended()).machines, kept)).toMatchObject({ state: 'moved' });
   expect((await customer.get(vps(kept, 'snapshots'))).body.data.snapshots).toEqual([]);
@@ -471,6 +471,41 @@ it('one that its host has failed is tried again where it has gone', { timeout: 1
     ([power]) => power === 'running',
     60_000,
   );
+});
+
+it('says which copies are lost, takes a machine without them when staff says so, and tells its customer even if it is off', {
+  timeout: 120_000,
+}, async () => {
+  const id = await ordered('copies.example.com');
+  await sql(bed.product, 'update machines set backup_enabled = (service_id = $1), backup_hour = 0', id);
+  await bed.product.periodic('vps.backups');
+  await settled(bed.product);
+  await customer.post(vps(id, 'stop'), {});
+  await settled(bed.product);
+  const keeps = [...bed.simulated.capabilities];
+  bed.simulated.capabilities = ['snapshots', 'serial'];
+  const planned = async () =>
+    moveOf(
+      (await bed.product.staff.get(`/staff/nodes/${host}/evacuation/plan?cluster_id=${cluster}`)).body.data
+        .plan.machines,
+      id,
+    ) as { loses_copies?: { snapshots: number; backups: number } } | undefined;
+  await until(planned, (machine) => machine?.loses_copies?.backups === 1);
+  const refused = await evacuate({ cluster_id: cluster, service_ids: [id] });
+  expect(refused.body.message).toBe(
+    `${id}: It has 1 backup, which is lost with the disk that stays behind; say drop_copies where it may go without`,
+  );
+  expect((await evacuate({ cluster_id: cluster, service_ids: [id], drop_copies: true })).status).toBe(200);
+  expect(moveOf((await ended()).machines, id)).toMatchObject({ state: 'moved', reason: null });
+  bed.simulated.capabilities = keeps;
+  const [told] = await until(
+    async () =>
+      (await mailsTo('vps.move.planned')).filter(({ subject }) => subject.startsWith('copies.example.com')),
+    (all) => all.length > 0,
+  );
+  expect(told?.subject).toBe('copies.example.com goes to another host without some of its copies');
+  expect(told?.text).toMatch(/are lost: 0 snapshots, 1 backups/);
+  expect((await customer.get(vps(id, 'snapshots'))).body.data.snapshots).toEqual([]);
 });
 
 describe('a change', () => changes.leaveEntries(() => bed.product, ['evacuateNode', 'stopEvacuation']));

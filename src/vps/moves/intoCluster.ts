@@ -19,7 +19,14 @@ import {
   specHere,
   specThere,
 } from './carrying.ts';
-import { departingMachine, noRoomIn, ofSnapshots, reasonAgainst, requireDestination } from './departing.ts';
+import {
+  copiesLost,
+  departingMachine,
+  noRoomIn,
+  ofCopies,
+  reasonAgainst,
+  requireDestination,
+} from './departing.ts';
 import { intoClusterJob, type MovePayload } from './next.ts';
 import {
   beginMove,
@@ -129,9 +136,9 @@ async function requireGoing(
 ): Promise<void> {
   const machine = await ctx.db.maybe(departingMachine, { serviceId });
   if (machine === null || clusterId === null) throw never(notWanted, 'The machine is gone');
-  const reason = reasonAgainst(machine, await requireDestination(ctx, clusterId));
+  const to = await requireDestination(ctx, clusterId);
+  const reason = reasonAgainst(machine, to) ?? (drops ? null : ofCopies(copiesLost(machine, to)));
   if (reason !== null) throw never('conflict', reason);
-  if (machine.snapshots > 0 && !drops) throw never('conflict', ofSnapshots(machine.snapshots));
 }
 
 /** Looks before anything is changed: whether this process reaches the cluster, and how the machine is. */

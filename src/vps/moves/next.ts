@@ -1,7 +1,15 @@
 import { record } from '../../events/index.ts';
-import { enqueue, type NamedJob, type TxContext } from '../../platform/index.ts';
+import { enqueue, findHeldRestore, type NamedJob, type TxContext } from '../../platform/index.ts';
 import { evacuationEnded } from '../events.ts';
-import { beginSome, endEvacuation, lockEvacuation, movesOf, openMoves } from './rows.ts';
+import {
+  beginSome,
+  type EvacuationRow,
+  endEvacuation,
+  lockEvacuation,
+  movesOf,
+  openMoves,
+  runningEvacuations,
+} from './rows.ts';
 
 /** What the job of one machine knows. */
 export interface MovePayload {
@@ -18,11 +26,23 @@ export const intoClusterJob: NamedJob<MovePayload> = { name: 'vps.moveIntoCluste
 /** Disks are copied over one wire, and what moves live is a little slower meanwhile. */
 const atOnce = 2;
 
+/** What was wanted before a restore may have been done since its backup, or called off: nothing of it begins by itself before staff releases that. */
+async function isHeld(tx: TxContext, { started_at: startedAt }: EvacuationRow): Promise<boolean> {
+  const restore = await findHeldRestore(tx);
+  return restore !== null && startedAt < restore.restored_at;
+}
+
+/** Has machines of all evacuations go on that a restore has held. */
+export async function goOnWithAll(tx: TxContext): Promise<void> {
+  for (const { id } of await tx.db.many(runningEvacuations)) await goOn(tx, id);
+}
+
 /** Has the next machines of an evacuation go, or ends it when there are none. Where staff has stopped it, nothing more begins. */
 export async function goOn(tx: TxContext, evacuationId: number): Promise<void> {
   const evacuation = await tx.db.maybe(lockEvacuation, { id: evacuationId });
   if (evacuation === null || evacuation.state !== 'running') return;
-  for (const move of await tx.db.many(beginSome, { evacuationId, most: atOnce })) {
+  const most = (await isHeld(tx, evacuation)) ? 0 : atOnce;
+  for (const move of await tx.db.many(beginSome, { evacuationId, most })) {
     const { id: actionId, service_id: serviceId, organization_id: organizationId, node_id: nodeId } = move;
     const runAt = evacuation.begins_at ?? undefined;
     const options = { organizationId, nodeId: nodeId ?? evacuation.node_id, ...(runAt && { runAt }) };

@@ -34,6 +34,10 @@ export const lockEvacuation = statement<EvacuationRow, { id: number }>(
   'vps.lockEvacuation',
   `select ${evacuationColumns} from vps_evacuations where id = :id for update`,
 );
+export const runningEvacuations = statement<{ id: number }>(
+  'vps.runningEvacuations',
+  `select id from vps_evacuations where state = 'running' order by id`,
+);
 export const insertEvacuation = statement<
   { id: number },
   {

@@ -29,10 +29,10 @@ export const Evacuate = named(
         description: 'With `cluster_id`: these machines alone, and the host goes on taking new ones',
       }),
     ),
-    drop_snapshots: Type.Optional(
+    drop_copies: Type.Optional(
       Type.Boolean({
         description:
-          'With `cluster_id`: machines that have snapshots go without them, which stay behind with the disk; else they stay',
+          'With `cluster_id`: machines go without the snapshots and backups that the plan names in `loses_copies`, which are lost; else they stay',
       }),
     ),
     begins_at: Type.Optional({
@@ -126,8 +126,19 @@ const Planned = named(
     runs: Type.Boolean({ description: 'It is shut down for it, and started again there' }),
     possible: Type.Boolean(),
     reason: Nullable(Type.String({ description: 'Why it would stay' })),
-    snapshots: Type.Integer({ minimum: 0, description: 'They stay behind: see `drop_snapshots`' }),
-    backups: Type.Integer({ minimum: 0, description: 'They go along, where the cluster keeps backups' }),
+    snapshots: Count,
+    backups: Count,
+    loses_copies: named(
+      'LostCopies',
+      Type.Object({
+        snapshots: Type.Integer({ minimum: 0, description: 'They are layers of a disk that stays behind' }),
+        backups: Type.Integer({
+          minimum: 0,
+          description: '0 where the cluster keeps backups: they go along',
+        }),
+      }),
+      'Copies of a machine that are lost when it goes: see `drop_copies`',
+    ),
     loses: Type.Array(Type.String(), {
       description: 'What it has where it is, and will not have in the cluster, in words',
     }),

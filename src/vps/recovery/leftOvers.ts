@@ -2,11 +2,13 @@ import type { Cluster, MachineReport } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
 import { type Context, causesOf, transaction } from '../../platform/index.ts';
 import { leftOverStopped } from '../events.ts';
+import { machineIdOf } from '../machine.ts';
 import { leftOvers } from './rows.ts';
 
 /**
  * Takes the power of machines that were made anew elsewhere and run on a member that is back: as after a partition, in which they never stopped.
  * They are never started there; their disks stay, since they may hold what no backup has, and staff finds them among the unknown machines.
+ * Only where it is known which lives: that of the database has to be in the cluster as well. Else what runs may be all that there is.
  */
 export async function stopLeftOvers(
   ctx: Context,
@@ -17,9 +19,12 @@ export async function stopLeftOvers(
     all.flatMap(({ id, power, node }) => (power === 'running' && node !== undefined ? [[id, node]] : [])),
   );
   if (running.size === 0) return;
-  for (const { machine, service_id, organization_id } of await ctx.db.many(leftOvers, {
+  const there = new Set(all.flatMap(({ id, power }) => (power === 'absent' ? [] : [id])));
+  for (const { machine, service_id, organization_id, incarnation } of await ctx.db.many(leftOvers, {
     machines: [...running.keys()],
   })) {
+    const lives = machineIdOf(service_id, incarnation);
+    if (lives === machine || !there.has(lives)) continue;
     const member = running.get(machine) ?? '';
     await stop(ctx, cluster, {
       machine,

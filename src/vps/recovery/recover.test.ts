@@ -80,6 +80,16 @@ async function backUp(id: number): Promise<void> {
   expect(snapshots).toMatchObject([{ kind: 'backup', state: 'ready' }]);
 }
 
+/** What was kept of the machine lies on another member, by the name that it had. */
+async function backUpAs(id: number): Promise<void> {
+  const [kept] = (await customer.get(vps(id, 'snapshots'))).body.data.snapshots;
+  const { id: other } = await nodeOf('n2');
+  await sql(bed.product, 'update vps_snapshots set kept_on = $2 where service_id = $1', id, other);
+  bed.simulated.kept.push({
+    ...{ of: machineIdOf(id), name: kept.name, member: 'n2', createdAt: new Date(), diskGib: 1 },
+  });
+}
+
 const holds = () =>
   sql(
     bed.product,
@@ -255,6 +265,44 @@ it('takes all back where it comes to nothing, and goes on where it was cut off',
     [machineIdOf(id, 3)]: 'running',
   });
   expect(await holds()).toEqual([]);
+  await turn('n1', true);
+});
+
+it('after the restore of an older backup it starts no old copy beside the machine, and neither makes it anew nor takes it away', {
+  timeout: 240_000,
+}, async () => {
+  const [first] = ids;
+  const anew = machineIdOf(first, 2);
+  const everywhere = async () => ({
+    ...(await powersAt('n1')),
+    ...(await powersAt('n2')),
+    ...(await powersAt('n3')),
+  });
+  expect(await everywhere()).toMatchObject({ [machineIdOf(first)]: 'stopped', [anew]: 'running' });
+  const { id: n1 } = await nodeOf('n1');
+  await sql(bed.product, 'delete from vps_recoveries where service_id = $1', first);
+  await sql(
+    bed.product,
+    `update machines set incarnation = 1, node_id = $2, wanted = 'running', state = 'running' where service_id = $1`,
+    ...[first, n1],
+  );
+  await until(
+    async () => (await customer.get(vps(first, 'overview'))).body.data.vps.state,
+    (state) => state === 'error',
+    60_000,
+  );
+  expect(await everywhere()).toMatchObject({ [machineIdOf(first)]: 'stopped', [anew]: 'running' });
+  const concerns = JSON.stringify((await bed.product.staff.get('/staff/attention')).body.data.concerns);
+  expect(concerns).toContain(`has a machine ${anew} that no service has`);
+
+  await backUpAs(first);
+  await turn('n1', false);
+  expect((await recover('n1', { confirm: 'ams1/n1', service_ids: [first] })).status).toBe(200);
+  const after = (await ended('n1')).machines.find(
+    (each: { service_id: number }) => each.service_id === first,
+  );
+  expect(after).toMatchObject({ reason: expect.stringContaining(`has ${anew} already`) });
+  expect(await everywhere()).toMatchObject({ [anew]: 'running' });
   await turn('n1', true);
 });
 

@@ -149,11 +149,20 @@ export const recoveriesOf = statement<RecoveredRow, { nodeId: number }>(
 
 /** What nodes have of machines that run elsewhere by now, of those that were named. */
 export const leftOvers = statement<
-  { id: number; machine: string; node_id: number; service_id: number; organization_id: number },
+  {
+    id: number;
+    machine: string;
+    node_id: number;
+    service_id: number;
+    organization_id: number;
+    /** That which is the machine by now. */
+    incarnation: number;
+  },
   { machines: string[] }
 >(
   'vps.leftOvers',
-  `select r.id, r.machine, r.node_id, r.service_id, r.organization_id from vps_recoveries r
+  `select r.id, r.machine, r.node_id, r.service_id, r.organization_id, m.incarnation from vps_recoveries r
+   join machines m on m.service_id = r.service_id
    where r.state = 'recovered' and r.machine = any(:machines::text[])`,
 );
 

@@ -46,12 +46,12 @@ function Plan({
     client.post('/staff/nodes/{id}/evacuate', {
       path: { id: node.id },
       body: {
-        ...{ cluster_id: clusterId, cold: true, drop_snapshots: values.drop_snapshots !== undefined },
+        ...{ cluster_id: clusterId, cold: true, drop_copies: values.drop_copies !== undefined },
         ...(only === undefined ? {} : { service_ids: only }),
       },
     });
   const drops = (
-    <Tick name="drop_snapshots" label={t('running.dropSnapshots')} help={t('running.dropSnapshotsHelp')} />
+    <Tick name="drop_copies" label={t('running.dropCopies')} help={t('running.dropCopiesHelp')} />
   );
   const columns = useColumns<Schema<'PlannedMachine'>>(
     ['service_id', 'hostname', 'possible', 'reason', 'loses', 'actions'],
@@ -69,7 +69,7 @@ function Plan({
             text={t('running.takeOneText', { hostname: machine.hostname, cluster: plan?.cluster ?? '–' })}
             onAct={(values) => go(values, [machine.service_id])}
           >
-            {machine.snapshots > 0 && drops}
+            {losesCopies(machine) && drops}
           </Act>
         ),
     },
@@ -96,9 +96,13 @@ function Plan({
           text={t('running.takeAllText', { name: plan.name, cluster: plan.cluster })}
           onAct={(values) => go(values)}
         >
-          {may.some(({ snapshots }) => snapshots > 0) && drops}
+          {may.some(losesCopies) && drops}
         </Act>
       )}
     </>
   );
+}
+
+function losesCopies({ loses_copies: lost }: Schema<'PlannedMachine'>): boolean {
+  return lost.snapshots + lost.backups > 0;
 }
