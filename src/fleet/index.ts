@@ -79,7 +79,23 @@ export { imagePreparation } from './prepareImage.ts';
 export { replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';
 export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
+export { listServerImages, requireServerImage, serverTreeOf } from './serverImages.ts';
 export { sealedBmcs } from './servers/bmc.ts';
+export {
+  giveBackServer,
+  holdAnotherServer,
+  holdServers,
+  isChosen,
+  listServerOffers,
+  rentServer,
+  type ServerChoice,
+  type ServerOffer,
+  type ServerOfService,
+  serverOfService,
+  serversInStock,
+  setServerAside,
+  type WantedServer,
+} from './servers/rent.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { sealedSwitches } from './switches/rows.ts';
 export { troubleNoter, writeTroubles } from './troubles.ts';

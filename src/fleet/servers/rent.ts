@@ -1,0 +1,220 @@
+import { record } from '../../events/index.ts';
+import { type Context, fail, statement, type TxContext } from '../../platform/index.ts';
+import { serverQuarantined } from '../events.ts';
+import type { Rules } from '../profiles/fit.ts';
+import type { ServerState } from './states.ts';
+
+/** What a server has to be to be sold as a product. What is null may be anything. */
+export interface ServerChoice {
+  /** Of whose profiles it has to be one. */
+  productId: number;
+  /** As its profile says it. */
+  memoryGb: number | null;
+  /** All of its disks together, as its profile says it. */
+  storageGb: number | null;
+  /** Of the rack in which it stands. */
+  location: string | null;
+}
+
+/** A server that a service is to have. */
+export interface WantedServer extends ServerChoice {
+  serviceId: number;
+}
+
+export interface ServerOfService {
+  id: number;
+  name: string;
+  state: ServerState;
+  /** Since when it is in that state. */
+  stateSince: Date;
+  /** Of its rack; null: it was taken out of it. */
+  location: string | null;
+  profileId: number | null;
+}
+
+/** What can be chosen of a product out of the rack, in one profile at one place. */
+export interface ServerOffer extends Pick<Rules, 'threads'> {
+  memoryGb: number | null;
+  storageGb: number | null;
+  location: string;
+  /** Servers of it that are not retired, and how many of them are in stock. */
+  servers: number;
+  ready: number;
+}
+
+// What is in no rack is nowhere: no location can be promised, and no address of its pools.
+const sellable = `servers s join server_profiles f on f.id = s.profile_id join racks r on r.id = s.rack_id`;
+const storageOf = `(select sum((d.value ->> 'gb')::bigint * (d.value ->> 'count')::bigint)::int from jsonb_array_elements(f.disks) d)`;
+
+const ofService = statement<ServerOfService, { serviceId: number }>(
+  'fleet.serverOfService',
+  `select s.id, s.name, s.state, s.state_since as "stateSince", r.location, s.profile_id as "profileId"
+   from servers s left join racks r on r.id = s.rack_id where s.service_id = :serviceId`,
+);
+const lockOfService = statement<{ id: number; state: ServerState }, { serviceId: number }>(
+  'fleet.lockServerOfService',
+  'select id, state from servers where service_id = :serviceId for update',
+);
+const stockOf = statement<{ product_id: number; ready: number }, { productIds: number[] }>(
+  'fleet.serversInStock',
+  `select p.product_id, (select count(*)::int from ${sellable} where f.product_id = p.product_id and s.state = 'ready') as ready
+   from (select distinct product_id from server_profiles where product_id = any((select :productIds::bigint[])::bigint[])) p`,
+);
+const offersOf = statement<ServerOffer & { productId: number }, { productIds: number[] }>(
+  'fleet.serverOffers',
+  `select f.product_id as "productId", f.threads, f.memory_gib as "memoryGb", ${storageOf} as "storageGb", r.location, count(*)::int as servers,
+     (count(*) filter (where s.state = 'ready'))::int as ready
+   from ${sellable} where f.product_id = any(:productIds::bigint[]) and s.state <> 'retired'
+   group by f.id, r.location order by f.product_id, f.memory_gib nulls last, f.id, r.location`,
+);
+const lockStock = statement<{ locked: 1 }, { productId: number }>(
+  'fleet.lockServerStock',
+  `select 1 as locked from pg_advisory_xact_lock(hashtextextended('servers of product ' || :productId::bigint, 0))`,
+);
+const choose = statement<
+  { id: number; location: string },
+  Omit<WantedServer, 'serviceId'> & { taken: number[] }
+>(
+  'fleet.chooseServer',
+  `select s.id, r.location from ${sellable}
+   where f.product_id = :productId and s.state = 'ready' and s.id <> all(:taken::bigint[])
+     and (:memoryGb::int is null or f.memory_gib = :memoryGb::int)
+     and (:storageGb::int is null or ${storageOf} = :storageGb::int)
+     and (:location::text is null or r.location = :location::text)
+   order by s.id limit 1`,
+);
+// A row that somebody else changed since it was chosen is looked at again once it can be locked, and left out.
+const hold = statement<{ id: number }, { ids: number[]; serviceIds: number[]; now: Date }>(
+  'fleet.holdServers',
+  `with wanted as (select * from unnest(:ids::bigint[], :serviceIds::bigint[]) as w(id, service_id)),
+   locked as (select s.id, w.service_id from servers s join wanted w on w.id = s.id
+              where s.state = 'ready' order by s.id for update of s)
+   update servers s set state = 'held', reason = null, state_since = :now, service_id = locked.service_id
+   from locked where s.id = locked.id returning s.id`,
+);
+const move = statement<
+  never,
+  { id: number; state: ServerState; reason: string | null; serviceId: number | null; now: Date }
+>(
+  'fleet.moveServer',
+  `update servers set state = :state, reason = :reason::text, service_id = :serviceId::bigint, state_since = :now
+   where id = :id`,
+);
+const lockWithService = statement<{ name: string; state: ServerState }, { id: number }>(
+  'fleet.lockServerWithService',
+  'select name, state from servers where id = :id for update',
+);
+
+/** The server that a service holds or has; null: none. */
+export function serverOfService(ctx: Context, serviceId: number): Promise<ServerOfService | null> {
+  return ctx.db.maybe(ofService, { serviceId });
+}
+
+/** How many servers are in stock of each of these products; one without a profile is missing from the answer. */
+export async function serversInStock(ctx: Context, productIds: number[]): Promise<Map<number, number>> {
+  if (productIds.length === 0) return new Map();
+  const rows = await ctx.db.many(stockOf, { productIds });
+  return new Map(rows.map((row) => [row.product_id, row.ready]));
+}
+
+/** What can be chosen of these products: of each profile, at each place. */
+export async function listServerOffers(
+  ctx: Context,
+  productIds: number[],
+): Promise<(ServerOffer & { productId: number })[]> {
+  return productIds.length === 0 ? [] : ctx.db.many(offersOf, { productIds });
+}
+
+/** Whether a server of this offer is what is wanted. */
+export function isChosen(choice: ServerChoice, offer: ServerOffer & { productId: number }): boolean {
+  return (
+    offer.productId === choice.productId &&
+    (choice.memoryGb === null || choice.memoryGb === offer.memoryGb) &&
+    (choice.storageGb === null || choice.storageGb === offer.storageGb) &&
+    (choice.location === null || choice.location === offer.location)
+  );
+}
+
+/**
+ * Holds a server in stock for each of these services, the one with the lowest id that is what they want. `insufficient_stock`, and nothing
+ * is held, when there are too few. Answers where each of them stands, in the order of `wants`.
+ */
+export async function holdServers(
+  tx: TxContext,
+  wants: readonly WantedServer[],
+): Promise<{ serviceId: number; serverId: number; location: string }[]> {
+  // Of several orders each waits for the one before, which may yet give back what it took: to skip its servers would
+  // refuse one for which there is a server a moment later.
+  const productIds = [...new Set(wants.map((want) => want.productId))].sort((a, b) => a - b);
+  for (const productId of productIds) await tx.db.one(lockStock, { productId });
+  for (;;) {
+    const held = await chooseAll(tx, wants);
+    const [ids, serviceIds] = [held.map((it) => it.serverId), held.map((it) => it.serviceId)];
+    const written = await tx.db.many(hold, { ids, serviceIds, now: tx.clock.now() });
+    if (written.length === held.length) return held;
+    // Staff took one of them out of stock at this moment; of those that were written others may be chosen now.
+    for (const { id } of written)
+      await tx.db.run(move, { id, state: 'ready', reason: null, serviceId: null, now: tx.clock.now() });
+  }
+}
+
+async function chooseAll(tx: TxContext, wants: readonly WantedServer[]) {
+  const held: { serviceId: number; serverId: number; location: string }[] = [];
+  for (const { serviceId, ...choice } of wants) {
+    const taken = held.map((it) => it.serverId);
+    const found = await tx.db.maybe(choose, { ...choice, taken });
+    if (found === null) throw fail('insufficient_stock');
+    held.push({ serviceId, serverId: found.id, location: found.location });
+  }
+  return held;
+}
+
+/** The server that a service holds is its customer's; one that it has already stays so. */
+export async function rentServer(tx: TxContext, serviceId: number): Promise<void> {
+  const server = await tx.db.maybe(lockOfService, { serviceId });
+  if (server === null) throw new Error(`service ${serviceId} holds no server`);
+  if (server.state === 'rented') return;
+  if (server.state !== 'held') throw new Error(`server ${server.id} is ${server.state} and cannot be rented`);
+  await put(tx, server.id, 'rented', { serviceId });
+}
+
+/** A server that a service held and never used is in stock again; nothing is fine, and one that is rented stays so. */
+export async function giveBackServer(tx: TxContext, serviceId: number): Promise<void> {
+  const server = await tx.db.maybe(lockOfService, { serviceId });
+  if (server?.state === 'held') await put(tx, server.id, 'ready');
+}
+
+/**
+ * Takes a server away from the service that holds or has it, and keeps it out of stock with the reason. Whatever it is otherwise, such as
+ * in quarantine already, stays.
+ */
+export async function setServerAside(tx: TxContext, serverId: number, reason: string): Promise<void> {
+  const server = await tx.db.maybe(lockWithService, { id: serverId });
+  if (server?.state !== 'held' && server?.state !== 'rented') return;
+  await put(tx, serverId, 'quarantined', { reason });
+  const subject = { type: 'server', id: serverId };
+  await record(tx, serverQuarantined, { subject, organizationId: null, data: { name: server.name, reason } });
+}
+
+/**
+ * Holds another server for a service, which has none: the one before was set aside or given back. `insufficient_stock`. Answers where it
+ * stands.
+ */
+export async function holdAnotherServer(
+  tx: TxContext,
+  serviceId: number,
+  choice: ServerChoice,
+): Promise<{ serverId: number; location: string }> {
+  const [held] = await holdServers(tx, [{ serviceId, ...choice }]);
+  if (held === undefined) throw fail('insufficient_stock');
+  return held;
+}
+
+async function put(
+  tx: TxContext,
+  id: number,
+  state: ServerState,
+  { reason = null, serviceId = null }: { reason?: string | null; serviceId?: number | null } = {},
+): Promise<void> {
+  await tx.db.run(move, { id, state, reason, serviceId, now: tx.clock.now() });
+}
