@@ -197,6 +197,10 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     tables: ['email_changes', 'organizations', 'users'],
     why: 'to whom a mail goes; each entry of the audit says whose it is, and who did it to whom',
   },
+  fleet: {
+    tables: ['products'],
+    why: 'a profile names the product that its servers are the stock of, and staff reads what that is called',
+  },
   catalog: {
     tables: ['invoices'],
     why: 'for which organizations a person used a coupon, so that a use which a process of another version gave back is theirs again',

@@ -6,6 +6,7 @@ import { audit } from './crash/audit.ts';
 import { orderVps, runningVps, vpsCart } from './orders.ts';
 import { newCustomer, type Person } from './people.ts';
 import { startTestProduct, type TestProduct } from './product.ts';
+import { newServerProduct, newServers, serverCart } from './rack/stock.ts';
 import { settled, sql } from './sql.ts';
 
 let product: TestProduct;
@@ -60,6 +61,27 @@ describe('at once', { timeout: 120_000 }, () => {
     const listed = await product.nobody.get(`/products/${product.demo.products.vps}`);
     expect(listed.body.data.product.stock).toBe(0);
     await setStock(null);
+  });
+
+  it('200 checkouts sell exactly the servers that are in stock, each once, while staff takes some of them out', async () => {
+    const productId = await newServerProduct(product);
+    const { serverIds } = await newServers(product, productId, 17);
+    const [cart, aside] = [serverCart(productId, { option4: 0 }), serverIds.slice(3, 7)];
+    const [answers] = await Promise.all([
+      atOnce(200, (index) => person(index).post('/cart/checkout/invoice', cart)),
+      ...aside.map((id) => product.staff.post(`/staff/servers/${id}/quarantine`, { reason: 'a test' })),
+    ]);
+    const states = await sql<{ state: string; servers: number; services: number }>(
+      product,
+      `select state, count(*)::int as servers, count(distinct service_id)::int as services from servers
+       where id = any($1) group by state order by state`,
+      serverIds,
+    );
+    const taken = states.find(({ state }) => state === 'quarantined')?.servers ?? 0;
+    expect(states.find(({ state }) => state === 'held')).toEqual({
+      ...{ state: 'held', servers: 17 - taken, services: 17 - taken },
+    });
+    expect([count(answers, 200), count(answers, 'insufficient_stock')]).toEqual([17 - taken, 183 + taken]);
   });
 
   it('200 checkouts with a coupon of 17 uses get it exactly 17 times', async () => {

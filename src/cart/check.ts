@@ -1,4 +1,4 @@
-import { missingOptions } from '../catalog/index.ts';
+import { missingOptions, type Product } from '../catalog/index.ts';
 import { identityLimits } from '../drivers/hypervisor/index.ts';
 import { type Context, type ErrorDetail, fail, wrongWithDomain } from '../platform/index.ts';
 import { isStrongPassword, type Kind } from '../services/index.ts';
@@ -21,16 +21,16 @@ export function requireOptions(candidates: Candidate[]): void {
 /** What the provider can do at the moment for services of each kind: `invalid_configuration`. */
 export async function checkMeans(
   ctx: Context,
-  items: { kind: Kind; options: Record<string, unknown> }[],
+  items: { product: Product; kind: Kind; options: Record<string, unknown> }[],
 ): Promise<void> {
   const problems: ErrorDetail[] = [];
   for (const kind of new Set(items.map((item) => item.kind))) {
     const ofKind = items.flatMap((item, index) =>
-      item.kind === kind ? [{ index, options: item.options }] : [],
+      item.kind === kind ? [{ index, order: orderOf(item) }] : [],
     );
     const found = await kind.problems(
       ctx,
-      ofKind.map(({ options }) => options),
+      ofKind.map(({ order }) => order),
     );
     for (const [nth, details] of found.entries()) {
       const path = `products[${ofKind[nth]?.index}].options`;
@@ -38,6 +38,11 @@ export async function checkMeans(
     }
   }
   if (problems.length > 0) throw fail('invalid_configuration', { details: problems });
+}
+
+/** An item, to its kind. */
+export function orderOf({ product, options }: { product: Product; options: Record<string, unknown> }) {
+  return { productId: product.id, options };
 }
 
 /** Hostnames and domain names: `invalid_domain`. */

@@ -1,8 +1,9 @@
 import { dueAt, issueInvoice, requireFewUnpaid, settleFree, taxOf } from '../billing/index.ts';
-import { redeemCoupon, reserveStock } from '../catalog/index.ts';
+import { countsStock, redeemCoupon, reserveStock } from '../catalog/index.ts';
 import { requireOpen } from '../organizations/index.ts';
 import { newId, type OrganizationContext, type TxContext, transaction } from '../platform/index.ts';
 import { createServices } from '../services/index.ts';
+import { orderOf } from './check.ts';
 import type { Cart } from './find.ts';
 import { linesOf, type PricedCart, type PricedItem, priceCart } from './price.ts';
 import { viewPriced } from './view.ts';
@@ -72,7 +73,7 @@ async function reserve(
 ): Promise<void> {
   const wanted = new Map<number, number>();
   for (const { product } of items) {
-    if (product.stock !== null) wanted.set(product.id, (wanted.get(product.id) ?? 0) + 1);
+    if (countsStock(product)) wanted.set(product.id, (wanted.get(product.id) ?? 0) + 1);
   }
   await Promise.all([
     cart.coupon !== null && redeemCoupon(tx, cart.coupon, organizationId),
@@ -88,7 +89,7 @@ async function hold(tx: TxContext, organizationId: number, items: OrderedItem[])
     await kind.hold(
       tx,
       organizationId,
-      ofKind.map(({ serviceId: id, options }) => ({ id, options })),
+      ofKind.map((item) => ({ id: item.serviceId, ...orderOf(item) })),
     );
   }
 }
@@ -104,6 +105,7 @@ function asService(item: OrderedItem) {
     lots: item.price.lots,
     options: item.options,
     password: item.password,
-    holdsStock: item.product.stock !== null,
+    holdsStock: countsStock(item.product),
+    onServer: item.product.servers !== null,
   };
 }

@@ -42,7 +42,7 @@ export async function requireOrdered(ctx: Context, items: Item[]): Promise<Candi
     if (product.type !== item.type) {
       throw fail('product_not_orderable', details(`this product is of the type ${product.type}`, 'type'));
     }
-    return { item, product, kind: kindOf(product.moduleId), path };
+    return { item, product, kind: kindOf(product.moduleId, product.servers !== null), path };
   });
 }
 

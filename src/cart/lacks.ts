@@ -1,4 +1,4 @@
-import { type ChoiceOption, findProductsForSale, type Product } from '../catalog/index.ts';
+import { type ChoiceOption, findProductsForSale, type Product, stockOf } from '../catalog/index.ts';
 import { AppError, type Context, type Lack, type LackSource } from '../platform/index.ts';
 import { type Kind, kindOf } from '../services/index.ts';
 
@@ -45,18 +45,23 @@ export const cartLacks: LackSource = {
 };
 
 async function reasonAgainst(ctx: Context, product: Product): Promise<Reason | null> {
-  const kind = kindOf(product.moduleId);
+  const kind = kindOf(product.moduleId, product.servers !== null);
+  const asOrders = (orders: Order[]) => orders.map((options) => ({ productId: product.id, options }));
   const orders = ordersOf(product, 'min').filter((order) => kind.missing(order).length === 0);
   if (product.prices.length === 0 || orders.length === 0) return 'products.none';
-  if (product.stock === 0) return 'products.sold_out';
+  if (stockOf(product) === 0) return 'products.sold_out';
   // A system that is too big for the smallest machine may fit into a bigger one.
-  const problems = await kind.problems(ctx, [...orders, ...ordersOf(product, 'max')]);
+  const problems = await kind.problems(ctx, asOrders([...orders, ...ordersOf(product, 'max')]));
   if (problems.every((each) => each.length > 0)) return 'products.no_image';
-  for (const order of orders) if (await isAvailable(ctx, kind, order)) return null;
+  for (const order of asOrders(orders)) if (await isAvailable(ctx, kind, order)) return null;
   return 'products.no_room';
 }
 
-async function isAvailable(ctx: Context, kind: Kind, order: Order): Promise<boolean> {
+async function isAvailable(
+  ctx: Context,
+  kind: Kind,
+  order: { productId: number; options: Order },
+): Promise<boolean> {
   try {
     await kind.requireAvailable(ctx, [order]);
     return true;

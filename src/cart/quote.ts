@@ -1,5 +1,7 @@
 import { taxOf, taxOfVisitor } from '../billing/index.ts';
+import { stockOf } from '../catalog/index.ts';
 import { type Context, fail } from '../platform/index.ts';
+import { orderOf } from './check.ts';
 import type { Cart } from './find.ts';
 import { type PricedCart, priceCart, totalsOfCart } from './price.ts';
 import { viewPriced } from './view.ts';
@@ -26,16 +28,14 @@ export async function quoteCart(ctx: Context, cart: Cart) {
 function requireStock(cart: PricedCart): void {
   for (const { product } of cart.items) {
     const wanted = cart.items.filter((item) => item.product.id === product.id).length;
-    if (product.stock !== null && product.stock < wanted) throw fail('insufficient_stock');
+    const left = stockOf(product);
+    if (left !== null && left < wanted) throw fail('insufficient_stock');
   }
 }
 
 async function requireMeans(ctx: Context, { items }: PricedCart): Promise<void> {
   for (const kind of new Set(items.map((item) => item.kind))) {
     const ofKind = items.filter((item) => item.kind === kind);
-    await kind.requireAvailable(
-      ctx,
-      ofKind.map((item) => item.options),
-    );
+    await kind.requireAvailable(ctx, ofKind.map(orderOf));
   }
 }

@@ -2,7 +2,15 @@ import { statement, type TxContext } from '../platform/index.ts';
 import type { Product } from './products.ts';
 import { insertProduct } from './write.ts';
 
-type Given = 'id' | 'group' | 'status' | 'downgrade' | 'updatedAt' | 'position' | 'retiredOptions';
+type Given =
+  | 'id'
+  | 'group'
+  | 'status'
+  | 'downgrade'
+  | 'updatedAt'
+  | 'position'
+  | 'retiredOptions'
+  | 'servers';
 
 export type NewProduct = Omit<Product, Given> & {
   /** By its name; made when there is none. */

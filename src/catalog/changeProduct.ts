@@ -48,7 +48,8 @@ export async function changeProduct(ctx: Context, id: number, change: ProductCha
     const draft = drafted(product, change, isSold, problems);
     const group = change.group_id === undefined ? product.group : await findGroup(tx, change.group_id);
     if (group === null) problems.push(noGroup(change.group_id));
-    check(draft, selling, problems);
+    problems.push(...serverProblems(product, change));
+    check(draft, selling, problems, product.servers);
     if (problems.length > 0) throw fail('invalid_request', { details: problems });
     await updateProduct(tx, id, { ...draft, group: group ?? product.group });
     await record(tx, productUpdated, {
@@ -65,6 +66,17 @@ function requireSameKind(product: Product, { type, moduleId }: ProductChange): v
   throw fail('product_sold', {
     message: `${product.name} was sold, and what customers have is delivered as it was bought; retire it and create another product`,
   });
+}
+
+/** What is sold out of the rack is so until no profile names it any more. */
+function serverProblems({ moduleId, servers }: Product, change: ProductChange): ErrorDetail[] {
+  if (servers === null) return [];
+  const problems: ErrorDetail[] = [];
+  if (change.stock !== undefined && change.stock !== null)
+    problems.push({ field: 'stock', message: 'is the number of its ready servers: profiles are sold as it' });
+  if (change.moduleId !== undefined && change.moduleId !== moduleId)
+    problems.push({ field: 'moduleId', message: 'stays while profiles of servers are sold as this product' });
+  return problems;
 }
 
 function currencyProblems(product: Product, { currency }: ProductChange): ErrorDetail[] {

@@ -1,7 +1,7 @@
 import { type ErrorDetail, parseMoney } from '../platform/index.ts';
 import type { OptionChange, PriceChange, ProductChange } from './change.ts';
 import { cycles, monthsOf } from './cycles.ts';
-import type { Option } from './products.ts';
+import type { Option, Product } from './products.ts';
 import type { Selling } from './selling.ts';
 import type { Draft } from './write.ts';
 
@@ -39,7 +39,12 @@ export function drafted(before: Draft, change: ProductChange, isSold: boolean, p
 }
 
 /** Whether a product can be as it is drafted. What nobody can order yet may be incomplete. */
-export function check(draft: Draft, selling: Selling, problems: Problems): void {
+export function check(
+  draft: Draft,
+  selling: Selling,
+  problems: Problems,
+  servers: Product['servers'] = null,
+): void {
   const { type, moduleId, prices, status } = draft;
   if ((type === 'Domain') !== (moduleId === domains))
     problems.push({ field: 'type', message: `Domain is for moduleId ${domains}, and for it alone` });
@@ -51,7 +56,7 @@ export function check(draft: Draft, selling: Selling, problems: Problems): void 
   if (status !== 'active') return;
   if (prices.length === 0)
     problems.push({ field: 'prices', message: 'what is for sale needs a price for one cycle at least' });
-  problems.push(...selling.problems(draft));
+  problems.push(...selling.problems({ ...draft, servers }));
 }
 
 type Amount = (text: string, field: string) => number;

@@ -8,6 +8,7 @@ const product = {
   description: 'A virtual server of the size you choose, running within a minute.',
   group: { id: 1, name: 'Virtual servers' },
   stock: null,
+  servers: null,
   prices: [
     { cycle: 'monthly', price: '4.00', setup_fee: '0.00', currency: 'EUR' },
     { cycle: 'quarterly', price: '12.00', setup_fee: '0.00', currency: 'EUR' },
@@ -158,6 +159,7 @@ export const examples = {
         description: '',
         group: { id: 3, name: 'Web hosting' },
         stock: null,
+        servers: null,
         prices: [{ cycle: 'monthly', price: '9.00', setup_fee: '0.00', currency: 'EUR' }],
         options: [
           {

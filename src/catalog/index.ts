@@ -25,7 +25,14 @@ export { ChosenOptions, optionMeanings } from './optionSchema.ts';
 export type { Options } from './options.ts';
 export { catalogPersonal } from './personal.ts';
 export type { ChoiceOption, Option } from './products.ts';
-export { findProducts, findProductsForSale, findProductsOfKind, type Product } from './products.ts';
+export {
+  countsStock,
+  findProducts,
+  findProductsForSale,
+  findProductsOfKind,
+  type Product,
+  stockOf,
+} from './products.ts';
 export { catalogRoutes } from './routes.ts';
 export { CycleName, ProductGroup, ProductType } from './schema.ts';
 export type { Selling } from './selling.ts';

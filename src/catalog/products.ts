@@ -1,3 +1,4 @@
+import { listServerOffers, type ServerOffer } from '../fleet/index.ts';
 import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, forSame, statement } from '../platform/index.ts';
 import { type Cycle, cycles } from './cycles.ts';
@@ -35,7 +36,10 @@ export interface Product {
   name: string;
   description: string;
   currency: string;
+  /** How many are left as staff counts them; null: as many as are wanted. Of what is sold out of the rack it counts for nothing. */
   stock: number | null;
+  /** What can be chosen of a product that is sold out of the rack: of such its ready servers are the stock. Null: it is not. */
+  servers: ServerOffer[] | null;
   status: 'active' | 'hidden' | 'retired';
   /** When a change of a service to what costs less counts: at once, or with its next period. */
   downgrade: 'now' | 'period_end';
@@ -130,18 +134,18 @@ const forSale = pagedList<ProductRow>({
 
 /** The products with these ids, whatever their status; an id without a product is missing from the answer. */
 export async function findProducts(ctx: Context, ids: number[]): Promise<Map<number, Product>> {
-  const rows = await ctx.db.many(productsById, { ids });
-  return new Map(rows.map((row) => [row.id, fromRow(row)]));
+  const products = await withServers(ctx, await ctx.db.many(productsById, { ids }));
+  return new Map(products.map((product) => [product.id, product]));
 }
 
 /** The products of a kind that are for sale, at most a hundred. */
 export async function findProductsOfKind(ctx: Context, moduleId: number): Promise<Product[]> {
-  return (await ctx.db.many(ofKind, { moduleId, limit: 100 })).map(fromRow);
+  return withServers(ctx, await ctx.db.many(ofKind, { moduleId, limit: 100 }));
 }
 
 /** What is for sale, at most a hundred. */
 export async function findProductsForSale(ctx: Context): Promise<Product[]> {
-  return (await ctx.db.many(sold, { limit: 100 })).map(fromRow);
+  return withServers(ctx, await ctx.db.many(sold, { limit: 100 }));
 }
 
 /** One product; `not_found` when there is none, or when customers may not see it. */
@@ -154,14 +158,15 @@ export async function readProduct(ctx: Context, id: number) {
 /** What is for sale. */
 export async function listProducts(ctx: Context, query: ListRequest) {
   const { rows, at } = await forSale(ctx, query);
-  const products = rows.map((row) => viewProduct(fromRow(row)));
-  return listData('products', products, at);
+  const products = await withServers(ctx, rows);
+  return listData('products', products.map(viewProduct), at);
 }
 
 /** What the provider has ever sold, also what is hidden or retired; for staff. */
 export async function listEveryProduct(ctx: Context, query: ListRequest & { status?: string | undefined }) {
   const { rows, at } = await everyProduct(ctx, query, { status: query.status });
-  return listData('products', rows.map(fromRow).map(viewProductForStaff), at);
+  const products = await withServers(ctx, rows);
+  return listData('products', products.map(viewProductForStaff), at);
 }
 
 /** A product as staff sees it. */
@@ -172,7 +177,26 @@ export function viewProductForStaff(product: Product) {
   return { ...viewProduct(product), status, downgrade, position, retired_options: retired };
 }
 
-function fromRow(row: ProductRow): Product {
+/** `moduleId` of what may be sold out of the rack (contract §2). */
+const dedicated = 5;
+
+async function withServers(ctx: Context, rows: ProductRow[]): Promise<Product[]> {
+  const mayHave = rows.filter((row) => row.module_id === dedicated).map((row) => row.id);
+  const offers = await listServerOffers(ctx, mayHave);
+  return rows.map((row) => ({ ...fromRow(row), servers: offers.get(row.id) ?? null }));
+}
+
+/** How many are left of a product; null: as many as are wanted. */
+export function stockOf({ stock, servers }: Pick<Product, 'stock' | 'servers'>): number | null {
+  return servers === null ? stock : servers.reduce((sum, { ready }) => sum + ready, 0);
+}
+
+/** Whether orders take from the number that staff counts. */
+export function countsStock({ stock, servers }: Pick<Product, 'stock' | 'servers'>): boolean {
+  return stock !== null && servers === null;
+}
+
+function fromRow(row: ProductRow): Omit<Product, 'servers'> {
   return {
     id: row.id,
     type: row.type,
@@ -229,7 +253,8 @@ function viewProduct(product: Product) {
     name: product.name,
     description: product.description,
     group: product.group,
-    stock: product.stock,
+    stock: stockOf(product),
+    servers: product.servers === null ? null : product.servers.map(viewOffer),
     prices: product.prices.map((price) => ({
       cycle: price.cycle,
       price: money(price.priceMinor),
@@ -238,6 +263,10 @@ function viewProduct(product: Product) {
     })),
     options: product.options.map((option) => viewOption(option, money)),
   };
+}
+
+function viewOffer({ threads, memoryGb, storageGb, location, ready }: ServerOffer) {
+  return { threads, memory_gb: memoryGb, storage_gb: storageGb, location, stock: ready };
 }
 
 function viewOption(option: Option, money: (minor: number) => string) {

@@ -73,6 +73,27 @@ export const Product = named(
     description: Type.String(),
     group: ProductGroup,
     stock: Nullable(Type.Integer({ description: 'How many can be ordered; null for no limit' })),
+    servers: Nullable(
+      Type.Array(
+        named(
+          'ServerOffer',
+          Type.Object({
+            threads: Nullable(Type.Integer()),
+            memory_gb: Nullable(Type.Integer({ description: 'What option1 chooses' })),
+            storage_gb: Nullable(
+              Type.Integer({ description: 'All of its disks together: what option2 chooses' }),
+            ),
+            location: Type.String({ description: 'What option8 chooses' }),
+            stock: Type.Integer({ description: 'How many of these can be ordered' }),
+          }),
+          'Servers of one make at one place, to be rented whole',
+        ),
+        {
+          description:
+            'Of what is sold out of the rack: what servers there are. An order names what one of these has; null: whatever its options allow',
+        },
+      ),
+    ),
     prices: Type.Array(
       named(
         'ProductPrice',

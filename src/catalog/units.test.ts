@@ -19,6 +19,7 @@ function productAt(first: number, second: number, choice: number): Product {
     description: '',
     currency: 'EUR',
     stock: null,
+    servers: null,
     status: 'active',
     downgrade: 'now',
     position: 1,

@@ -2,7 +2,7 @@ import { statement, type TxContext } from '../platform/index.ts';
 import type { Option, Product } from './products.ts';
 
 /** All that is written of a product. */
-export type Draft = Omit<Product, 'id' | 'updatedAt' | 'position'> & {
+export type Draft = Omit<Product, 'id' | 'updatedAt' | 'position' | 'servers'> & {
   /** Null: behind the others of its group. */
   position: number | null;
 };

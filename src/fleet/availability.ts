@@ -44,13 +44,7 @@ const freeAddresses = statement<{ free4: number; pools6: number }, { location: s
 export async function requireAvailable(ctx: Context, machines: Needs[]): Promise<void> {
   const locations = [...new Set(machines.map((machine) => machine.location))];
   if (locations.length === 0) return;
-  for (const location of locations) {
-    await requireAddresses(
-      ctx,
-      location,
-      machines.filter((machine) => machine.location === location),
-    );
-  }
+  await requireAddresses(ctx, machines);
   const nodes = await ctx.db.many(freeRoom, { locations, images: machines.map(({ image }) => image) });
   for (const { location, image, resources } of machines) {
     const there = nodes.filter((node) => node.location === location);
@@ -58,7 +52,24 @@ export async function requireAvailable(ctx: Context, machines: Needs[]): Promise
   }
 }
 
-async function requireAddresses(ctx: Context, location: string, machines: Needs[]): Promise<void> {
+/** The same of their addresses alone. */
+export async function requireAddresses(
+  ctx: Context,
+  machines: readonly Pick<Needs, 'location' | 'ipv4Count' | 'ipv6Count'>[],
+): Promise<void> {
+  for (const location of new Set(machines.map((machine) => machine.location)))
+    await requireAt(
+      ctx,
+      location,
+      machines.filter((machine) => machine.location === location),
+    );
+}
+
+async function requireAt(
+  ctx: Context,
+  location: string,
+  machines: readonly Pick<Needs, 'ipv4Count' | 'ipv6Count'>[],
+): Promise<void> {
   const wanted4 = machines.reduce((sum, machine) => sum + machine.ipv4Count, 0);
   const wanted6 = machines.reduce((sum, machine) => sum + machine.ipv6Count, 0);
   const { free4, pools6 } = await ctx.db.one(freeAddresses, { location, most: wanted4 });

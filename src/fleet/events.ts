@@ -218,6 +218,7 @@ interface ProfileRules {
   memory_gib?: number | null;
   model?: string | null;
   disks?: { kind: string; gb: number; count: number }[] | null;
+  product_id?: number | null;
 }
 
 interface SwitchNamed {

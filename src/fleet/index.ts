@@ -18,7 +18,7 @@ export {
   useHeldAddresses,
 } from './addresses.ts';
 export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
-export { type Needs, requireAvailable } from './availability.ts';
+export { type Needs, requireAddresses, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
 export { sealedClusters } from './clusters/credential.ts';
 export { type Destination, findDestination, withRoomIn } from './clusters/destination.ts';
@@ -79,7 +79,7 @@ export { imagePreparation } from './prepareImage.ts';
 export { replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';
 export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
-export { listServerImages, requireServerImage, serverTreeOf } from './serverImages.ts';
+export { listServerImages, serverTreeOf } from './serverImages.ts';
 export { sealedBmcs } from './servers/bmc.ts';
 export {
   giveBackServer,
@@ -92,7 +92,6 @@ export {
   type ServerOffer,
   type ServerOfService,
   serverOfService,
-  serversInStock,
   setServerAside,
   type WantedServer,
 } from './servers/rent.ts';

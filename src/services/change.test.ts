@@ -162,6 +162,7 @@ describe('what may be done with a service', () => {
   it('names a reason and a code for whatever is refused, and neither for what is allowed', () => {
     const facts: fc.Arbitrary<Facts> = fc.record({
       moduleId: fc.integer({ min: 1, max: 5 }),
+      onServer: fc.boolean(),
       status: fc.constantFrom(...serviceStatuses),
       provisioningState: fc.constantFrom('queued', 'running', 'done', 'failed'),
       cancelled: fc.boolean(),

@@ -13,6 +13,8 @@ export interface NewService {
   options: Record<string, unknown>;
   /** Whether the order took one from the product's stock. */
   holdsStock: boolean;
+  /** Whether it is delivered on a server out of the rack. */
+  onServer: boolean;
   /** A machine's first password; kept sealed until the machine has it. */
   password: string | null;
 }
@@ -23,12 +25,12 @@ const insertServices = statement<
 >(
   'services.insert',
   `insert into services (id, organization_id, position, user_id, product_id, invoice_id, status, provisioning_state,
-     domain, cycle, currency, first_price_minor, price_minor, unit_prices, options, holds_stock, created_at)
+     domain, cycle, currency, first_price_minor, price_minor, unit_prices, options, holds_stock, on_server, created_at)
    select s.id, :organizationId, base.position + s.ordinal, :userId, s.product_id, :invoiceId, 'pending',
      'queued', s.domain, s.cycle, :currency,
-     s.first_price_minor, s.price_minor, s.unit_prices, s.options, s.holds_stock, :now
+     s.first_price_minor, s.price_minor, s.unit_prices, s.options, s.holds_stock, s.on_server, :now
    from jsonb_to_recordset(:services::jsonb) as s(ordinal int, id bigint, product_id bigint, domain text,
-     cycle text, first_price_minor bigint, price_minor bigint, unit_prices jsonb, options jsonb, holds_stock boolean),
+     cycle text, first_price_minor bigint, price_minor bigint, unit_prices jsonb, options jsonb, holds_stock boolean, on_server boolean),
      (select coalesce(max(position), 0) as position from services
        where organization_id = :organizationId) base`,
 );
@@ -66,6 +68,7 @@ export async function createServices(
     unit_prices: service.lots,
     options: service.options,
     holds_stock: service.holdsStock,
+    on_server: service.onServer,
   }));
   const { organizationId, userId, invoiceId, currency } = order;
   const secret = services.flatMap(({ id, password }) => (password === null ? [] : [{ id, password }]));

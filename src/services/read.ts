@@ -64,7 +64,7 @@ const serviceColumns = `
     t.suspended_at, t.cycle, t.cancelled, t.created_at, t.first_price_minor, t.price_minor, t.currency, t.duedate,
     t.note, t.auto_renew, t.options, p.id as product_id, p.type as product_type, p.module_id,
     p.name as product_name, p.description as product_description, c.price_minor as product_price_minor,
-    g.id as group_id, g.name as group_name, t.delivery_since, t.end_reason,
+    g.id as group_id, g.name as group_name, t.delivery_since, t.on_server, t.end_reason,
     case when t.status = 'pending' then (select i.status from invoices i where i.id = t.invoice_id) end as invoice_status,
     case when t.status = 'pending' then (select r.held_at from order_reviews r
       where r.invoice_id = t.invoice_id and r.status = 'held') end as held_at,
@@ -210,7 +210,7 @@ function view(row: ServiceRow, now: Date, permissions: ReadonlySet<string> | nul
       group: { id: row.group_id, name: row.group_name },
     },
     actions: actionsOf(
-      { ...row, moduleId: row.module_id, provisioningState: row.provisioning_state },
+      { ...row, moduleId: row.module_id, onServer: row.on_server, provisioningState: row.provisioning_state },
       now,
       permissions,
     ),

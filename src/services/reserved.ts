@@ -5,10 +5,10 @@ const reservedBy = statement<{ reserved: number }, { organizationId: number }>(
   'services.reservedBy',
   `select coalesce(sum(greatest(1, held.addresses)), 0)::int as reserved
    from invoices i join services s on s.invoice_id = i.id
-   join placements p on p.service_id = s.id
+   left join placements p on p.service_id = s.id
    cross join lateral (select count(*) as addresses from addresses a
      where a.service_id = s.id and family(a.address) = 4) held
-   where i.organization_id = :organizationId and i.status = 'unpaid'`,
+   where i.organization_id = :organizationId and i.status = 'unpaid' and (p.service_id is not null or s.on_server)`,
 );
 
 /**

@@ -91,6 +91,7 @@ export const serviceActions = Object.keys(rules) as ServiceAction[];
 /** What of a service decides what may be done with it. */
 export interface Facts {
   moduleId: number;
+  onServer: boolean;
   status: ServiceStatus;
   provisioningState: string;
   /** It ends with its period, as its customer asked. */
@@ -105,7 +106,7 @@ type Refusal = ReasonAgainst<'conflict' | 'not_a_vps'>;
 /** Why an action is not possible `today`, which is `YYYY-MM-DD`; null when it is possible. */
 export function reasonAgainst(action: ServiceAction, service: Facts, today: string): Refusal | null {
   const rule: Rule = rules[action];
-  const kind = kindOf(service.moduleId);
+  const kind = kindOf(service.moduleId, service.onServer);
   if (rule.type !== undefined && kind.type !== rule.type) {
     return { code: 'not_a_vps', message: 'This service is not a VPS' };
   }

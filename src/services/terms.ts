@@ -31,6 +31,8 @@ export interface Terms {
   options: Record<string, unknown>;
   /** Whether it took one from the stock of its product. */
   holdsStock: boolean;
+  /** Whether it is on a server out of the rack. */
+  onServer: boolean;
   unitPrices: Lots;
 }
 
@@ -46,7 +48,7 @@ const columns = `
   select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
     p.name as "productName", p.module_id as "moduleId", p.downgrade, s.status,
     s.provisioning_state as "provisioningState", s.cancelled, s.domain, s.created_at as "createdAt", s.cycle, s.currency, s.price_minor as "priceMinor", s.duedate, s.period_start as "periodStart",
-    s.anchor_day as "anchorDay", s.options, s.holds_stock as "holdsStock", s.unit_prices as "unitPrices"`;
+    s.anchor_day as "anchorDay", s.options, s.holds_stock as "holdsStock", s.on_server as "onServer", s.unit_prices as "unitPrices"`;
 const withProduct = 'join products p on p.id = s.product_id';
 const termsById = forMany(
   statement<Terms, { id: number }>(

@@ -16,6 +16,8 @@ export const whose = ['customer', 'staff', 'product'] as const;
 export interface WaitingFacts {
   status: ServiceStatus;
   module_id: number;
+  /** It is delivered on a server out of the rack. */
+  on_server: boolean;
   provisioning_state: 'queued' | 'running' | 'done' | 'failed';
   created_at: Date;
   /** Since when its delivery is under way, or has failed. */
@@ -70,7 +72,7 @@ function beforeDelivery(facts: WaitingFacts): Waiting {
     const message = 'Setting it up failed. Our staff has been told and sees to it; you need not do anything';
     return { for: 'delivery', by: 'staff', message, since };
   }
-  if (isByHand(kindOf(facts.module_id)))
+  if (isByHand(kindOf(facts.module_id, facts.on_server)))
     return { for: 'delivery', by: 'staff', message: 'It is paid, and our staff is setting it up', since };
   return { for: 'delivery', by: 'product', message: 'It is paid and being set up', since };
 }

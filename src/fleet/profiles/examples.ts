@@ -3,11 +3,11 @@ import { type Example, onlyPage } from '../../platform/http/index.ts';
 const id = 4503599627371501;
 
 const rules = {
-  ...{ threads: 16, memory_gib: 64, model: null },
+  ...{ threads: 16, memory_gib: 64, model: null, product_id: null },
   disks: [{ kind: 'nvme', gb: 960, count: 2 }],
 };
 const profile = {
-  ...{ id, name: 'AX-16', ...rules, note: null, servers: 0, ready: 0 },
+  ...{ id, name: 'AX-16', ...rules, product: null, note: null, servers: 0, ready: 0 },
   created_at: '2026-01-31T22:04:15.830Z',
 };
 

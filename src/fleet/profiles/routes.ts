@@ -39,7 +39,7 @@ export const profileRoutes = routes('/staff/server-profiles', group, (route) => 
       operation: 'addServerProfile',
       summary: 'Add server profile',
       description:
-        'Every server that was measured is held against it at once. One that fits several has the profile with the most rules, and of such with as many the oldest.',
+        'Every server that was measured is held against it at once. One that fits several has the profile with the most rules, and of such with as many the oldest. With `product_id` its ready servers are the stock of that product.',
       body: S.NewProfile,
       data: S.ProfileData,
       errors: ['conflict'],

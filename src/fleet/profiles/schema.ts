@@ -58,6 +58,8 @@ export const Profile = named(
     memory_gib: Nullable(MemoryGib),
     model: Nullable(Type.String()),
     disks: Nullable(Disks),
+    product_id: Nullable({ ...Id, description: 'What its servers are sold as; null: nothing' }),
+    product: Nullable(Type.String({ description: 'The name of that product' })),
     note: Nullable(Type.String()),
     servers: { ...Count, description: 'How many servers fit it best, without those that are retired' },
     ready: { ...Count, description: 'How many of them are in stock' },
@@ -73,6 +75,12 @@ const rules = {
   memory_gib: Type.Optional(Nullable(MemoryGib)),
   model: Type.Optional(Nullable(Model)),
   disks: Type.Optional(Nullable(Disks)),
+  product_id: Type.Optional(
+    Nullable({
+      ...Id,
+      description: 'A dedicated product, of which the ready servers that have this profile are the stock',
+    }),
+  ),
   note: Type.Optional(Nullable(Note)),
 };
 export const NewProfile = named('NewServerProfile', Strict({ name: Name, ...rules }));

@@ -14,16 +14,22 @@ import { profileCreated, profileDeleted, profileUpdated } from '../events.ts';
 import { type Rules, saidBy } from './fit.ts';
 import { fitAll } from './keep.ts';
 
-interface ProfileRow extends Rules {
+interface ProfileRow extends Rules, SoldAs {
   id: number;
   name: string;
+  product: string | null;
   note: string | null;
   servers: number;
   ready: number;
   created_at: Date;
 }
 
-export interface NewProfile extends Partial<Rules> {
+interface SoldAs {
+  /** Servers that have it are the stock of this product; null: of none. */
+  product_id: number | null;
+}
+
+export interface NewProfile extends Partial<Rules>, Partial<SoldAs> {
   name: string;
   note?: string | null;
 }
@@ -35,26 +41,27 @@ type Written = Omit<Rules, 'disks' | 'memory_gib'> & {
   note: string | null;
   memoryGib: number | null;
   disks: string | null;
+  productId: number | null;
 };
 
 const selectProfile = `
-  select t.id, t.name, t.threads, t.memory_gib, t.model, t.disks, t.note, t.created_at,
+  select t.id, t.name, t.threads, t.memory_gib, t.model, t.disks, t.note, t.created_at, t.product_id, p.name as product,
     (select count(*)::int from servers s where s.profile_id = t.id and s.state <> 'retired') as servers,
     (select count(*)::int from servers s where s.profile_id = t.id and s.state = 'ready') as ready
-  from server_profiles t`;
+  from server_profiles t left join products p on p.id = t.product_id`;
 const profileById = statement<ProfileRow, { id: number }>(
   'fleet.serverProfile',
   `${selectProfile} where t.id = :id`,
 );
 const insertProfile = statement<{ id: number }, Written & { now: Date }>(
   'fleet.insertServerProfile',
-  `insert into server_profiles (name, threads, memory_gib, model, disks, note, created_at)
-   values (:name, :threads::integer, :memoryGib::integer, :model::text, :disks::jsonb, :note::text, :now) returning id`,
+  `insert into server_profiles (name, threads, memory_gib, model, disks, note, product_id, created_at)
+   values (:name, :threads::integer, :memoryGib::integer, :model::text, :disks::jsonb, :note::text, :productId::bigint, :now) returning id`,
 );
 const updateProfile = statement<never, Written & { id: number }>(
   'fleet.updateServerProfile',
   `update server_profiles set name = :name, threads = :threads::integer, memory_gib = :memoryGib::integer, model = :model::text,
-     disks = :disks::jsonb, note = :note::text where id = :id`,
+     disks = :disks::jsonb, note = :note::text, product_id = :productId::bigint where id = :id`,
 );
 const deleteProfile = statement<never, { id: number }>(
   'fleet.deleteServerProfile',
@@ -87,10 +94,12 @@ export async function readProfile(ctx: Context, id: number) {
 /** Adds a profile, which every server that fits it best has from then on. `conflict` when there is one of its name. */
 export async function addProfile(ctx: Context, wanted: NewProfile) {
   const values = writtenOf({
-    ...{ threads: null, memory_gib: null, model: null, disks: null, note: null, ...wanted },
+    ...{ threads: null, memory_gib: null, model: null, disks: null, note: null, product_id: null },
+    ...wanted,
   });
   return transaction(ctx, 'fleet.addServerProfile', async (tx) => {
     await lockProfiles(tx);
+    await requireSoldWhole(tx, values.productId);
     const { id } = await named(values.name, () =>
       tx.db.one(insertProfile, { ...values, now: tx.clock.now() }),
     );
@@ -107,6 +116,7 @@ export async function changeProfile(ctx: Context, id: number, change: ProfileCha
     await lockProfiles(tx);
     const { profile } = await readProfile(tx, id);
     const values = writtenOf({ ...profile, ...change });
+    await requireSoldWhole(tx, values.productId);
     await named(values.name, () => tx.db.run(updateProfile, { id, ...values }));
     await fitAll(tx);
     await record(tx, profileUpdated, { ...about(id), data: { name: profile.name, change } });
@@ -127,6 +137,13 @@ export async function removeProfile(ctx: Context, id: number) {
   });
 }
 
+/** `moduleId` of dedicated servers (contract §2). */
+const dedicated = 5;
+const productOf = statement<{ name: string; module_id: number }, { id: number }>(
+  'fleet.productOfProfile',
+  'select name, module_id from products where id = :id',
+);
+
 const lockAll = statement<{ locked: 1 }>(
   'fleet.lockServerProfiles',
   `select 1 as locked from pg_advisory_xact_lock(hashtextextended('server_profiles', 0))`,
@@ -137,14 +154,28 @@ export async function lockProfiles(tx: TxContext): Promise<void> {
   await tx.db.one(lockAll);
 }
 
-function writtenOf({ name, note = null, ...rules }: Rules & { name: string; note?: string | null }): Written {
+/** Only what is sold as a server of its own can have servers as its stock. */
+async function requireSoldWhole(tx: TxContext, productId: number | null): Promise<void> {
+  if (productId === null) return;
+  const product = await tx.db.maybe(productOf, { id: productId });
+  if (product === null) throw refuse('product_id', 'is no product');
+  if (product.module_id !== dedicated)
+    throw refuse('product_id', `is ${product.name}, which is not sold as a dedicated server`);
+}
+
+function writtenOf({
+  name,
+  note = null,
+  product_id: productId,
+  ...rules
+}: Rules & SoldAs & { name: string; note?: string | null }): Written {
   const { threads, memory_gib: memoryGib, model, disks } = rules;
   if (saidBy(rules) === 0)
     throw refuse('threads', 'or another rule must be given: what fits every server says of none what it is');
   const each = (disks ?? []).map(({ kind, gb }) => `${kind} ${gb}`);
   if (new Set(each).size !== each.length)
     throw refuse('disks', 'must name each kind and size once, with how many there are');
-  return { name, note, threads, memoryGib, model, disks: disks && JSON.stringify(disks) };
+  return { name, note, productId, threads, memoryGib, model, disks: disks && JSON.stringify(disks) };
 }
 
 async function named<T>(name: string, write: () => Promise<T>): Promise<T> {

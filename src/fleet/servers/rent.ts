@@ -55,17 +55,19 @@ const lockOfService = statement<{ id: number; state: ServerState }, { serviceId:
   'fleet.lockServerOfService',
   'select id, state from servers where service_id = :serviceId for update',
 );
-const stockOf = statement<{ product_id: number; ready: number }, { productIds: number[] }>(
-  'fleet.serversInStock',
-  `select p.product_id, (select count(*)::int from ${sellable} where f.product_id = p.product_id and s.state = 'ready') as ready
-   from (select distinct product_id from server_profiles where product_id = any((select :productIds::bigint[])::bigint[])) p`,
-);
-const offersOf = statement<ServerOffer & { productId: number }, { productIds: number[] }>(
+// A profile of which there is no server is a row as well, at no place.
+const offersOf = statement<
+  Omit<ServerOffer, 'location'> & { productId: number; location: string | null },
+  { productIds: number[] }
+>(
   'fleet.serverOffers',
-  `select f.product_id as "productId", f.threads, f.memory_gib as "memoryGb", ${storageOf} as "storageGb", r.location, count(*)::int as servers,
-     (count(*) filter (where s.state = 'ready'))::int as ready
-   from ${sellable} where f.product_id = any(:productIds::bigint[]) and s.state <> 'retired'
-   group by f.id, r.location order by f.product_id, f.memory_gib nulls last, f.id, r.location`,
+  `select f.product_id as "productId", f.threads, f.memory_gib as "memoryGb", ${storageOf} as "storageGb", there.location,
+     count(there.id)::int as servers, (count(*) filter (where there.state = 'ready'))::int as ready
+   from server_profiles f left join lateral (
+     select s.id, s.state, r.location from servers s join racks r on r.id = s.rack_id
+     where s.profile_id = f.id and s.state <> 'retired') there on true
+   where f.product_id = any((select :productIds::bigint[])::bigint[])
+   group by f.id, there.location order by f.product_id, f.memory_gib nulls last, f.id, there.location`,
 );
 const lockStock = statement<{ locked: 1 }, { productId: number }>(
   'fleet.lockServerStock',
@@ -110,28 +112,29 @@ export function serverOfService(ctx: Context, serviceId: number): Promise<Server
   return ctx.db.maybe(ofService, { serviceId });
 }
 
-/** How many servers are in stock of each of these products; one without a profile is missing from the answer. */
-export async function serversInStock(ctx: Context, productIds: number[]): Promise<Map<number, number>> {
-  if (productIds.length === 0) return new Map();
-  const rows = await ctx.db.many(stockOf, { productIds });
-  return new Map(rows.map((row) => [row.product_id, row.ready]));
-}
-
-/** What can be chosen of these products: of each profile, at each place. */
+/** What can be chosen of these products, by product; one without a profile is missing from the answer. */
 export async function listServerOffers(
   ctx: Context,
   productIds: number[],
-): Promise<(ServerOffer & { productId: number })[]> {
-  return productIds.length === 0 ? [] : ctx.db.many(offersOf, { productIds });
+): Promise<Map<number, ServerOffer[]>> {
+  const offers = new Map<number, ServerOffer[]>();
+  if (productIds.length === 0) return offers;
+  for (const { productId, location, ...offer } of await ctx.db.many(offersOf, { productIds })) {
+    const others = offers.get(productId) ?? [];
+    offers.set(productId, location === null ? others : [...others, { ...offer, location }]);
+  }
+  return offers;
 }
 
 /** Whether a server of this offer is what is wanted. */
-export function isChosen(choice: ServerChoice, offer: ServerOffer & { productId: number }): boolean {
+export function isChosen(
+  { memoryGb, storageGb, location }: Omit<ServerChoice, 'productId'>,
+  offer: ServerOffer,
+): boolean {
   return (
-    offer.productId === choice.productId &&
-    (choice.memoryGb === null || choice.memoryGb === offer.memoryGb) &&
-    (choice.storageGb === null || choice.storageGb === offer.storageGb) &&
-    (choice.location === null || choice.location === offer.location)
+    (memoryGb === null || memoryGb === offer.memoryGb) &&
+    (storageGb === null || storageGb === offer.storageGb) &&
+    (location === null || location === offer.location)
   );
 }
 
@@ -143,8 +146,7 @@ export async function holdServers(
   tx: TxContext,
   wants: readonly WantedServer[],
 ): Promise<{ serviceId: number; serverId: number; location: string }[]> {
-  // Of several orders each waits for the one before, which may yet give back what it took: to skip its servers would
-  // refuse one for which there is a server a moment later.
+  // One order after the other: at once, all would choose the same server, wait for it, and choose again but for one.
   const productIds = [...new Set(wants.map((want) => want.productId))].sort((a, b) => a - b);
   for (const productId of productIds) await tx.db.one(lockStock, { productId });
   for (;;) {

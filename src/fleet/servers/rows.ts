@@ -25,6 +25,7 @@ export interface ServerRow {
   state_since: Date;
   profile_id: number | null;
   profile: string | null;
+  service_id: number | null;
   rack_id: number | null;
   rack: string | null;
   location: string | null;
@@ -45,7 +46,7 @@ export const byName = 'lower(t.name) collate "C"';
 export const bySerial = 'lower(t.serial) collate "C"';
 
 export const selectServer = `
-  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
+  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
     t.hardware, t.measured_at, t.created_at, ${byName} as by_name,
     (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
     (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,
@@ -74,7 +75,7 @@ export function viewServer(row: ServerRow) {
   const moment = (text: string | null) => (text === null ? null : new Date(text));
   return {
     ...{ id: row.id, name: row.name, serial: row.serial, state: row.state, reason: row.reason },
-    ...{ profile_id: row.profile_id, profile: row.profile },
+    ...{ profile_id: row.profile_id, profile: row.profile, service_id: row.service_id },
     ...{ state_since: row.state_since, rack_id: row.rack_id, rack: row.rack, location: row.location },
     ...{ unit: row.unit, height: row.height, macs: row.macs, note: row.note },
     bmc: row.bmc && {

@@ -231,6 +231,7 @@ export const Server = named(
           'What it is sold as, by what was measured of it; null: it fits none, or was never measured',
       }),
     ),
+    service_id: Nullable({ ...Id, description: 'Which service holds or has it' }),
     rack_id: Nullable(Id),
     rack: Nullable(Type.String({ description: 'The name of its rack' })),
     location: Nullable(Type.String({ description: 'That of its rack' })),

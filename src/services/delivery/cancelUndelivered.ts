@@ -17,6 +17,7 @@ export interface Ordered {
   status: string;
   provisioningState: 'queued' | 'running' | 'done' | 'failed';
   holdsStock: boolean;
+  onServer: boolean;
 }
 
 // The rows first: a service that becomes another product meanwhile is still there; see `terms.ts`.
@@ -24,7 +25,7 @@ const lockServices = statement<Ordered, { invoiceId: number }>(
   'services.lockOfInvoice',
   `with locked as materialized (select * from services where invoice_id = :invoiceId order by id for update)
    select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.domain, p.name as "productName", s.product_id as "productId", s.status,
-     s.provisioning_state as "provisioningState", s.holds_stock as "holdsStock", p.module_id as "moduleId"
+     s.provisioning_state as "provisioningState", s.holds_stock as "holdsStock", s.on_server as "onServer", p.module_id as "moduleId"
    from locked s join products p on p.id = s.product_id order by s.id`,
 );
 const markCancelled = statement<never, { ids: number[]; reason: string }>(
@@ -75,7 +76,7 @@ export async function cancelUndelivered(
   if (isLast && couponId !== null) await returnCoupon(tx, couponId, first);
   await returnStock(tx, countsOf(undelivered));
   for (const service of undelivered) {
-    await kindOf(service.moduleId).giveBack(tx, service.id);
+    await kindOf(service.moduleId, service.onServer).giveBack(tx, service.id);
     await record(tx, serviceCancelled, {
       subject: { type: 'service', id: service.id },
       organizationId: service.organizationId,
@@ -85,8 +86,8 @@ export async function cancelUndelivered(
 }
 
 // What staff delivers by hand is theirs to stop, also once they were asked.
-function isUndelivered({ status, provisioningState: delivery, moduleId }: Ordered): boolean {
-  const isStoppable = delivery !== 'running' || isByHand(kindOf(moduleId));
+function isUndelivered({ status, provisioningState: delivery, moduleId, onServer }: Ordered): boolean {
+  const isStoppable = delivery !== 'running' || isByHand(kindOf(moduleId, onServer));
   return status === 'pending' && delivery !== 'done' && isStoppable;
 }
 

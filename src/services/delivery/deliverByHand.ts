@@ -17,7 +17,7 @@ export async function deliverByHand(ctx: Context, id: number) {
     await holdInvoice(tx, invoiceId);
     // Again, now that nobody else can change it.
     const order = await requireOrder(tx, id);
-    if (!isByHand(kindOf(order.moduleId)))
+    if (!isByHand(kindOf(order.moduleId, order.onServer)))
       throw conflict(
         `${order.productName} is not delivered by hand; have a delivery that failed tried again`,
       );

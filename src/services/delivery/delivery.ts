@@ -22,6 +22,7 @@ export interface Order {
   userId: number;
   productId: number;
   moduleId: number;
+  onServer: boolean;
   productName: string;
   invoiceId: number;
   status: string;
@@ -34,7 +35,7 @@ export interface Order {
 const orderById = statement<Order, { serviceId: number }>(
   'services.order',
   `select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
-     p.module_id as "moduleId", p.name as "productName", s.invoice_id as "invoiceId", s.status,
+     p.module_id as "moduleId", s.on_server as "onServer", p.name as "productName", s.invoice_id as "invoiceId", s.status,
      s.provisioning_state as "provisioningState", s.domain, s.cycle, s.options
    from services s join products p on p.id = s.product_id where s.id = :serviceId`,
 );
@@ -156,7 +157,7 @@ export async function failDelivery(
   if (!isPending) return 'unwanted';
   await ctx.db.run(setProvisioning, { serviceId, provisioningState: 'failed', now: ctx.clock.now() });
   // Held since checkout, and not by a step: a delivery that failed before it took them over still lets go of them.
-  await kindOf(order.moduleId).giveBack(ctx, serviceId);
+  await kindOf(order.moduleId, order.onServer).giveBack(ctx, serviceId);
   if (await isRefunded(ctx, order.invoiceId)) {
     const services = await lockServicesOf(ctx, order.invoiceId);
     await cancelUndelivered(ctx, services, await couponOf(ctx, order.invoiceId), 'the invoice was refunded');

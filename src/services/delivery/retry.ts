@@ -13,13 +13,14 @@ export async function retryService(ctx: Context, id: number) {
     const order = await requireOrder(tx, id);
     const service = (await lockServicesOf(tx, order.invoiceId)).find((each) => each.id === id);
     if (service === undefined) throw fail('not_found');
-    const { status, provisioningState: delivery, moduleId } = service;
+    const { status, provisioningState: delivery, moduleId, onServer } = service;
     if (status !== 'pending' || delivery !== 'failed') {
       throw fail('conflict', {
         message: `The service is ${status} and its delivery ${delivery}: nothing failed`,
       });
     }
-    if (isByHand(kindOf(moduleId)) || (await isRefunded(tx, order.invoiceId))) throw fail('conflict');
+    if (isByHand(kindOf(moduleId, onServer)) || (await isRefunded(tx, order.invoiceId)))
+      throw fail('conflict');
     await markDelivering(tx, id);
     await record(tx, serviceRetried, {
       subject: { type: 'service', id },

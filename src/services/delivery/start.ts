@@ -21,9 +21,10 @@ export async function startDelivery(tx: TxContext, services: Ordered[]): Promise
 
 /** Tells whoever delivers such services; what staff delivers, its customer hears of too, since it takes longer. */
 async function want(tx: TxContext, service: Ordered): Promise<void> {
-  const { id, organizationId, moduleId: module_id } = service;
+  const { id, organizationId, moduleId: module_id, onServer } = service;
   const about = { subject: { type: 'service', id }, organizationId };
-  if (!isByHand(kindOf(module_id))) return record(tx, deliveryWanted, { ...about, data: { module_id } });
+  if (!isByHand(kindOf(module_id, onServer)))
+    return record(tx, deliveryWanted, { ...about, data: { module_id } });
   const { userId: user_id, productName: product, domain: hostname } = service;
   await record(tx, staffDeliveryWanted, { ...about, data: { module_id, user_id, product, hostname } });
 }
@@ -31,6 +32,6 @@ async function want(tx: TxContext, service: Ordered): Promise<void> {
 /** Failed because this very job did, which is now tried again; otherwise the delivery itself is to be retried. */
 async function neverStarted(ctx: Context, service: Ordered): Promise<boolean> {
   if (service.provisioningState !== 'failed') return false;
-  const { deliver } = kindOf(service.moduleId);
+  const { deliver } = kindOf(service.moduleId, service.onServer);
   return !(await hasHappened(ctx, deliver, { type: 'service', id: service.id }));
 }

@@ -2,18 +2,23 @@ import type { Context, ErrorDetail, TxContext } from '../../platform/index.ts';
 import { type deliveryWanted, staffDeliveryWanted } from '../events.ts';
 import type { OptionSet } from './options.ts';
 
-/** A service that is being ordered, with its options. */
-export interface Wanted<T> {
-  id: number;
+/** What somebody orders: of which product, and how. */
+export interface Order<T> {
+  productId: number;
   options: T;
+}
+
+/** A service that is being ordered, with its options. */
+export interface Wanted<T> extends Order<T> {
+  id: number;
 }
 
 /** What a kind of service takes from the provider's means while it is ordered and for as long as it lives. */
 interface Means<T> {
   /** What the provider cannot do for such an order at the moment: the option by its key, and why. */
-  problems: (ctx: Context, orders: T[]) => Promise<ErrorDetail[][]>;
+  problems: (ctx: Context, orders: Order<T>[]) => Promise<ErrorDetail[][]>;
   /** Fails as {@link hold} would for all of these orders, and writes nothing. */
-  requireAvailable: (ctx: Context, orders: T[]) => Promise<void>;
+  requireAvailable: (ctx: Context, orders: Order<T>[]) => Promise<void>;
   /**
    * Takes what the services of an order need, all at once: `insufficient_stock` when it is not there, `too_many` when
    * the organization's unpaid orders would hold too much. The caller holds the organization's lock.
@@ -49,20 +54,16 @@ export type Kind = Omit<Row<object>, 'options' | 'means'> &
 
 export function kind<T extends object>({ options, means, ...row }: Row<T>): Kind {
   const { missing, unreadable, aboutOf } = options;
+  const read = <O extends Order<Raw>>(order: O) => ({ ...order, options: options.read(order.options) });
   return {
     ...row,
     missing,
     unreadable,
     aboutOf,
     problems: async (ctx, orders) =>
-      means === null ? orders.map(() => []) : means.problems(ctx, orders.map(options.read)),
-    requireAvailable: async (ctx, orders) => means?.requireAvailable(ctx, orders.map(options.read)),
-    hold: async (tx, organizationId, services) =>
-      means?.hold(
-        tx,
-        organizationId,
-        services.map(({ id, options: ordered }) => ({ id, options: options.read(ordered) })),
-      ),
+      means === null ? orders.map(() => []) : means.problems(ctx, orders.map(read)),
+    requireAvailable: async (ctx, orders) => means?.requireAvailable(ctx, orders.map(read)),
+    hold: async (tx, organizationId, services) => means?.hold(tx, organizationId, services.map(read)),
     giveBack: async (tx, serviceId) => means?.giveBack(tx, serviceId),
   };
 }

@@ -46,10 +46,16 @@ export function optionSet<S extends Types>(types: S): OptionSet<Values<S>> {
   };
 }
 
+/** The same, where an order that leaves it out says nothing of it. */
+export function open<T>(type: OptionType<T>): OptionType<T | null> {
+  return { ...type, absent: null };
+}
+
 function parse<T>(type: OptionType<T>, options: Record<string, unknown>): T {
   const value = options[type.key];
-  const read = value === undefined ? type.absent : type.read(value);
-  if (read === undefined || read === null) throw new Error(`${type.key} cannot be ${JSON.stringify(value)}`);
+  if (value === undefined && type.absent !== undefined) return type.absent;
+  const read = type.read(value);
+  if (read === null) throw new Error(`${type.key} cannot be ${JSON.stringify(value)}`);
   return read;
 }
 

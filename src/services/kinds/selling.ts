@@ -11,8 +11,8 @@ const sold = statement<{ sold: boolean }, { productId: number }>(
 
 /** What services know of the products that they are made of. */
 export const selling: Selling = {
-  problems: ({ moduleId, options }) => {
-    const kind = kindOf(moduleId);
+  problems: ({ moduleId, options, servers }) => {
+    const kind = kindOf(moduleId, servers !== null);
     const any = Object.fromEntries(
       options.map((option) => [option.key, option.kind === 'choice' ? option.choices[0]?.value : option.min]),
     );

@@ -11,7 +11,7 @@ import {
 import type { Context, ErrorDetail } from '../../platform/index.ts';
 import { deliveryWanted } from '../events.ts';
 import { requireFewReserved } from '../reserved.ts';
-import { kind } from './kind.ts';
+import { kind, type Order } from './kind.ts';
 import { amount, optionSet, speedMbps, word } from './options.ts';
 
 /** What the options of a VPS mean (contract §2). */
@@ -52,7 +52,11 @@ export const vps = kind<VpsOptions>({
   options: vpsOptions,
   means: {
     problems: systemProblems,
-    requireAvailable: (ctx, orders) => requireAvailable(ctx, orders.map(needsOf)),
+    requireAvailable: (ctx, orders) =>
+      requireAvailable(
+        ctx,
+        orders.map(({ options }) => needsOf(options)),
+      ),
     hold: async (tx, organizationId, services) => {
       const needs = services.map(({ id, options }) => ({ id, ...needsOf(options) }));
       await Promise.all([
@@ -80,10 +84,10 @@ function needsOf(options: VpsOptions) {
 }
 
 /** Whether each machine's operating system is on offer and fits into it. */
-async function systemProblems(ctx: Context, orders: VpsOptions[]): Promise<ErrorDetail[][]> {
+async function systemProblems(ctx: Context, orders: Order<VpsOptions>[]): Promise<ErrorDetail[][]> {
   if (orders.length === 0) return [];
   const offered = new Map((await listImages(ctx)).map((image) => [image.slug, image]));
-  return orders.map((options) => {
+  return orders.map(({ options }) => {
     const image = offered.get(options.os);
     const message = image
       ? reasonAgainst(image, resourcesOf(options))

@@ -11,6 +11,7 @@ import {
   unpaidFor,
 } from '../../billing/index.ts';
 import {
+  countsStock,
   findProducts,
   isCycle,
   type Product,
@@ -218,7 +219,7 @@ async function hold(
   growths: Growths,
 ): Promise<boolean> {
   if (coupon !== null) await redeemCoupon(tx, coupon, service.organizationId);
-  const holdsStock = product.stock !== null;
+  const holdsStock = countsStock(product);
   if (holdsStock) await reserveStock(tx, new Map([[product.id, 1]]));
   await growths[kindOf(service.moduleId).type]?.hold(tx, service, options);
   return holdsStock;
