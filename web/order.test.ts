@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { newCoupon } from '../test/coupons.ts';
+import { newServerProduct, newServers } from '../test/rack/stock.ts';
 import { type Bed, openBed, signIn } from './testbed.ts';
 
 let bed: Bed;
@@ -80,6 +81,34 @@ it('orders what is no machine, and says what is sold out', async () => {
   await page.waitForURL(/\/invoices\/\d+/);
   const { body } = await bed.product.customer.get('/dashboard/services?search=my-house');
   expect(body.data.services[0]).toMatchObject({ domain: 'my-house.example', status: 'pending' });
+  expect(visitor.complaints()).toEqual([]);
+});
+
+it('offers servers as they stand in the racks, with what is left of each, and orders the one that was chosen', async () => {
+  const { product } = bed;
+  const productId = await newServerProduct(product, { name: 'Metal' });
+  await newServers(product, productId, 1, { memoryGb: 32, state: 'quarantined' });
+  await newServers(product, productId, 2);
+  const { serverIds } = await newServers(product, productId, 1, { memoryGb: 128, location: 'FRA' });
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, `/order?product=${productId}`);
+  const server = (words: RegExp) => page.getByRole('radio', { name: words });
+  await server(/^64 GB of memory · 1920 GB of storage · AMS\s*2 left/).waitFor();
+  expect(await server(/^64 GB/).isChecked()).toBe(true);
+  expect(await server(/^32 GB.*Sold out/s).isDisabled()).toBe(true);
+  expect(await page.getByLabel('Memory (GB)').count()).toBe(0);
+  await page.getByText('128 GB of memory').click();
+  await expect.poll(() => page.url()).toContain('option1=128');
+  // 50.00 and, above one of each, a tenth for each GB of both.
+  await expect.poll(() => page.locator('[data-total]').innerText()).toBe('€254.60');
+  await page.getByLabel('Name', { exact: true }).fill('metal.example.com');
+  await page.getByRole('button', { name: 'Make one up' }).click();
+  await page.getByLabel('IPv4 addresses').fill('0');
+  await page.getByRole('button', { name: 'Order for €254.60' }).click();
+  await page.waitForURL(/\/invoices\/\d+/);
+  const { body } = await product.staff.get(`/staff/servers/${serverIds[0]}`);
+  expect(body.data.server.state).toBe('held');
   expect(visitor.complaints()).toEqual([]);
 });
 

@@ -180,6 +180,11 @@ interface ServerNamed {
   name: string;
 }
 
+interface ServerOfService {
+  name: string;
+  service_id: number;
+}
+
 interface ServerBmcLost {
   name: string;
   problem: string;
@@ -326,6 +331,12 @@ export const serverUpdated = event<ServerUpdated>('server.updated', 'staff chang
 export const serverQuarantined = event<ServerQuarantined>(
   'server.quarantined',
   'a server is kept out of stock until it is released',
+);
+export const serverHeld = event<ServerOfService>('server.held', 'an order or a service holds a server');
+export const serverRented = event<ServerOfService>('server.rented', 'a server is its customer’s');
+export const serverGivenBack = event<ServerOfService>(
+  'server.given_back',
+  'a server that was held and never used is in stock again',
 );
 export const serverReleased = event<ServerReleased>(
   'server.released',

@@ -1,6 +1,6 @@
 import { record } from '../../events/index.ts';
 import { type Context, fail, statement, type TxContext } from '../../platform/index.ts';
-import { serverQuarantined } from '../events.ts';
+import { serverGivenBack, serverHeld, serverQuarantined, serverRented } from '../events.ts';
 import type { Rules } from '../profiles/fit.ts';
 import type { ServerState } from './states.ts';
 
@@ -51,9 +51,9 @@ const ofService = statement<ServerOfService, { serviceId: number }>(
   `select s.id, s.name, s.state, s.state_since as "stateSince", r.location, s.profile_id as "profileId"
    from servers s left join racks r on r.id = s.rack_id where s.service_id = :serviceId`,
 );
-const lockOfService = statement<{ id: number; state: ServerState }, { serviceId: number }>(
+const lockOfService = statement<{ id: number; name: string; state: ServerState }, { serviceId: number }>(
   'fleet.lockServerOfService',
-  'select id, state from servers where service_id = :serviceId for update',
+  'select id, name, state from servers where service_id = :serviceId for update',
 );
 // A profile of which there is no server is a row as well, at no place.
 const offersOf = statement<
@@ -86,13 +86,16 @@ const choose = statement<
    order by s.id limit 1`,
 );
 // A row that somebody else changed since it was chosen is looked at again once it can be locked, and left out.
-const hold = statement<{ id: number }, { ids: number[]; serviceIds: number[]; now: Date }>(
+const hold = statement<
+  { id: number; name: string; service_id: number },
+  { ids: number[]; serviceIds: number[]; now: Date }
+>(
   'fleet.holdServers',
   `with wanted as (select * from unnest(:ids::bigint[], :serviceIds::bigint[]) as w(id, service_id)),
    locked as (select s.id, w.service_id from servers s join wanted w on w.id = s.id
               where s.state = 'ready' order by s.id for update of s)
    update servers s set state = 'held', reason = null, state_since = :now, service_id = locked.service_id
-   from locked where s.id = locked.id returning s.id`,
+   from locked where s.id = locked.id returning s.id, s.name, s.service_id`,
 );
 const move = statement<
   never,
@@ -153,7 +156,11 @@ export async function holdServers(
     const held = await chooseAll(tx, wants);
     const [ids, serviceIds] = [held.map((it) => it.serverId), held.map((it) => it.serviceId)];
     const written = await tx.db.many(hold, { ids, serviceIds, now: tx.clock.now() });
-    if (written.length === held.length) return held;
+    if (written.length === held.length) {
+      for (const { id, name, service_id: serviceId } of written)
+        await record(tx, serverHeld, { ...about(id), data: { name, service_id: serviceId } });
+      return held;
+    }
     // Staff took one of them out of stock at this moment; of those that were written others may be chosen now.
     for (const { id } of written)
       await tx.db.run(move, { id, state: 'ready', reason: null, serviceId: null, now: tx.clock.now() });
@@ -178,12 +185,18 @@ export async function rentServer(tx: TxContext, serviceId: number): Promise<void
   if (server.state === 'rented') return;
   if (server.state !== 'held') throw new Error(`server ${server.id} is ${server.state} and cannot be rented`);
   await put(tx, server.id, 'rented', { serviceId });
+  await record(tx, serverRented, { ...about(server.id), data: { name: server.name, service_id: serviceId } });
 }
 
 /** A server that a service held and never used is in stock again; nothing is fine, and one that is rented stays so. */
 export async function giveBackServer(tx: TxContext, serviceId: number): Promise<void> {
   const server = await tx.db.maybe(lockOfService, { serviceId });
-  if (server?.state === 'held') await put(tx, server.id, 'ready');
+  if (server?.state !== 'held') return;
+  await put(tx, server.id, 'ready');
+  await record(tx, serverGivenBack, {
+    ...about(server.id),
+    data: { name: server.name, service_id: serviceId },
+  });
 }
 
 /**
@@ -194,8 +207,7 @@ export async function setServerAside(tx: TxContext, serverId: number, reason: st
   const server = await tx.db.maybe(lockWithService, { id: serverId });
   if (server?.state !== 'held' && server?.state !== 'rented') return;
   await put(tx, serverId, 'quarantined', { reason });
-  const subject = { type: 'server', id: serverId };
-  await record(tx, serverQuarantined, { subject, organizationId: null, data: { name: server.name, reason } });
+  await record(tx, serverQuarantined, { ...about(serverId), data: { name: server.name, reason } });
 }
 
 /**
@@ -219,4 +231,8 @@ async function put(
   { reason = null, serviceId = null }: { reason?: string | null; serviceId?: number | null } = {},
 ): Promise<void> {
   await tx.db.run(move, { id, state, reason, serviceId, now: tx.clock.now() });
+}
+
+function about(id: number) {
+  return { subject: { type: 'server', id }, organizationId: null };
 }

@@ -29,7 +29,7 @@ import {
 } from '../ui/index.ts';
 import { Keys } from './Keys.tsx';
 import { Price } from './Price.tsx';
-import { cartOf, chosenOf, isServer, standIns, type Wanted } from './wanted.ts';
+import { cartOf, chosenOf, isServer, serversOf, standIns, type Wanted } from './wanted.ts';
 
 type Product = Schema<'Product'>;
 
@@ -182,11 +182,15 @@ interface OptionsProps {
 function Options({ product, options, onChange }: OptionsProps) {
   const { t, language } = useText();
   const currency = product.prices[0]?.currency ?? null;
-  const amounts = product.options.filter(({ kind }) => kind === 'integer');
-  const choices = product.options.filter(({ kind }) => kind === 'choice');
+  // A server is chosen as it is, and not by how much of each it has.
+  const servers = serversOf(product);
+  const others = product.options.filter(({ key }) => !servers.some((server) => key in server.options));
+  const amounts = others.filter(({ kind }) => kind === 'integer');
+  const choices = others.filter(({ kind }) => kind === 'choice');
   const more = (amount: string) => t('order.more', { price: money(amount, currency, language) });
   return (
     <>
+      {servers.length > 0 && <Servers product={product} options={options} onChange={onChange} />}
       {choices.map((option) => (
         <Tiles
           key={option.key}
@@ -225,6 +229,39 @@ function Options({ product, options, onChange }: OptionsProps) {
         })}
       </SimpleGrid>
     </>
+  );
+}
+
+/** The servers of a product, each with what it has and how many are left of it. */
+function Servers({ product, options, onChange }: OptionsProps) {
+  const { t } = useText();
+  const servers = serversOf(product);
+  const chosen = servers.find((server) =>
+    Object.entries(server.options).every(([key, value]) => options[key] === value),
+  );
+  const label = ({ option1: memory, option2: storage, option8: location }: Record<string, unknown>) => [
+    memory !== undefined && t('order.memoryOf', { gb: Number(memory) }),
+    storage !== undefined && t('order.storageOf', { gb: Number(storage) }),
+    location,
+  ];
+  return (
+    <Tiles
+      name={`products[0].options.${Object.keys(servers[0]?.options ?? {})[0]}`}
+      legend={t('order.server')}
+      tiles={servers.map((server) => ({
+        value: server.key,
+        label: label(server.options).filter(Boolean).join(' · '),
+        note:
+          server.stock === 0
+            ? t('order.soldOut')
+            : server.stock <= fewLeft
+              ? t('order.left', { count: server.stock })
+              : undefined,
+        isOut: server.stock === 0,
+      }))}
+      value={chosen?.key}
+      onChoose={(key) => onChange(servers.find((server) => server.key === key)?.options ?? {})}
+    />
   );
 }
 

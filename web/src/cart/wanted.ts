@@ -31,8 +31,52 @@ export function wantedOf(search: Record<string, unknown>): Wanted {
   return wanted;
 }
 
+type Chosen = Record<string, number | string>;
+type Offer = Schema<'ServerOffer'>;
+
+/** Which option chooses what of a server that is sold out of the rack. */
+const ofServer = {
+  option1: ({ memory_gb: gb }: Offer) => gb,
+  option2: ({ storage_gb: gb }: Offer) => gb,
+  option8: ({ location }: Offer) => location,
+} as const;
+type ServerKey = keyof typeof ofServer;
+
+/** The servers that can be told apart by what an order of the product names, with how many there are of each. */
+export function serversOf(product: Product): { key: string; options: Chosen; stock: number }[] {
+  const keys = (Object.keys(ofServer) as ServerKey[]).filter((key) =>
+    product.options.some((option) => option.key === key),
+  );
+  const servers = new Map<string, { key: string; options: Chosen; stock: number }>();
+  for (const offer of product.servers ?? []) {
+    const options: Chosen = {};
+    for (const key of keys) {
+      const value = ofServer[key](offer);
+      if (value !== null) options[key] = value;
+    }
+    // One of which a profile says less than an order has to name cannot be named.
+    if (keys.length === 0 || Object.keys(options).length < keys.length) continue;
+    const key = JSON.stringify(options);
+    servers.set(key, { key, options, stock: (servers.get(key)?.stock ?? 0) + offer.stock });
+  }
+  return [...servers.values()];
+}
+
+/** What an order names of its server: the one that is wanted, else the first that can be had. */
+function serverIn(product: Product, wanted: Wanted): Chosen {
+  const all = serversOf(product);
+  const isWanted = ({ options }: { options: Chosen }) =>
+    Object.entries(options).every(([key, value]) => wanted[key as ServerKey] === value);
+  const found = all.find(isWanted) ?? all.find(({ stock }) => stock > 0) ?? all[0];
+  return found?.options ?? {};
+}
+
 /** A choice for each option of the product: what is wanted where the product has it, else its first. */
-export function chosenOf(product: Product, wanted: Wanted): Record<string, number | string> {
+export function chosenOf(product: Product, wanted: Wanted): Chosen {
+  return { ...optionsIn(product, wanted), ...serverIn(product, wanted) };
+}
+
+function optionsIn(product: Product, wanted: Wanted): Chosen {
   return Object.fromEntries(
     product.options.map((option) => {
       const given = wanted[option.key as OptionKey];

@@ -43,8 +43,9 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   rack: ['racks', 'servers'],
   restore: ['services', 'invoices'],
   second_factor: ['users', 'staff'],
-  server: ['servers', 'racks', 'switches', 'enrolment', 'server-profiles'],
-  server_profile: ['server-profiles', 'servers'],
+  // How many are ready is the stock of a product.
+  server: ['servers', 'racks', 'switches', 'enrolment', 'server-profiles', 'products'],
+  server_profile: ['server-profiles', 'servers', 'products'],
   service: ['services', 'orders', 'nodes', 'settings'],
   session: [],
   settings: ['settings', 'tickets'],

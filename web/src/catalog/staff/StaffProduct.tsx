@@ -72,7 +72,10 @@ function Shown({ of: product }: { of: Product }) {
           of={product}
           names={['id', 'group', 'type', 'moduleId', 'stock', 'downgrade', 'position', 'description']}
           cells={{
-            stock: ({ stock }) => stock ?? t('money.endless'),
+            stock: ({ stock, servers }) =>
+              servers === null
+                ? (stock ?? t('money.endless'))
+                : t('money.readyServers', { count: stock ?? 0 }),
             moduleId: ({ moduleId }) => t(`money.module_${moduleId as 1}`),
           }}
         />
@@ -121,12 +124,18 @@ function Acts({ of: product }: { of: Product }) {
         fields={updateProduct}
         label={t('support.change')}
         of={drawnOf('/staff/products/{id}', { path })}
-        onAct={({ name, description = '', stock, status, group_id: group, position }, _files, ifMatch) =>
+        onAct={(
+          { name, description = '', stock, status, group_id: group, position },
+          _files,
+          ifMatch,
+          { product: before },
+        ) =>
           client.patch('/staff/products/{id}', {
             ifMatch,
             path,
             body: {
-              ...{ name, description, stock: stock === undefined ? null : Number(stock) },
+              ...{ name, description },
+              ...(before.servers === null && { stock: stock === undefined ? null : Number(stock) }),
               ...{
                 status: status as Schema<'ProductStatus'>,
                 group_id: Number(group),
@@ -140,7 +149,9 @@ function Acts({ of: product }: { of: Product }) {
           <>
             <Named name="name" value={now.name} />
             <NamedLong name="description" value={now.description} isOptional />
-            <Named name="stock" value={now.stock} isOptional help={t('money.stockHelp')} />
+            {now.servers === null && (
+              <Named name="stock" value={now.stock} isOptional help={t('money.stockHelp')} />
+            )}
             <NamedChoice name="status" value={now.status} />
             <Groups value={now.group.id} />
             <Named name="position" value={now.position} />

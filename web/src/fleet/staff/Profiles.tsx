@@ -1,21 +1,28 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { addServerProfile } from '../../../../client/generated/fields/addServerProfile.ts';
 import { changeServerProfile } from '../../../../client/generated/fields/changeServerProfile.ts';
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { drawnOf } from '../../data/drawn.ts';
-import { serverProfiles } from '../../data/queries/staff/index.ts';
+import { serverProfiles, staffProducts } from '../../data/queries/staff/index.ts';
 import { useText } from '../../text/index.ts';
-import { Act, Group, LinkTo, ListPage, Named, NamedLong, useColumns } from '../../ui/index.ts';
+import { Act, Group, LinkTo, ListPage, Named, NamedChoice, NamedLong, useColumns } from '../../ui/index.ts';
 
 type Profile = Schema<'ServerProfile'>;
-type Rules = Partial<Pick<Profile, 'threads' | 'memory_gib' | 'model' | 'disks' | 'note'>>;
+type Rules = Partial<Pick<Profile, 'threads' | 'memory_gib' | 'model' | 'disks' | 'note' | 'product_id'>>;
 
 export function Profiles() {
   const { t } = useText();
   const columns = useColumns<Profile>(
-    ['name', 'threads', 'memory_gib', 'model', 'disks', 'ready', 'servers', 'note', 'actions'],
+    ['name', 'product', 'threads', 'memory_gib', 'model', 'disks', 'ready', 'servers', 'note', 'actions'],
     {
       disks: ({ disks }) => disks && (disks.length === 0 ? t('racks.noDisks') : linesOf(disks).join(', ')),
+      product: ({ product, product_id: id }) =>
+        id === null ? null : (
+          <LinkTo to="/staff/products/$id" params={{ id: String(id) }}>
+            {product}
+          </LinkTo>
+        ),
       servers: ({ id, servers }) => (
         <LinkTo to="/staff/servers" search={{ profile_id: id }}>
           {servers}
@@ -64,8 +71,29 @@ function RuleFields({ now = {} }: { now?: Rules }) {
         help={t('racks.disksHelp')}
         isOptional
       />
+      <SoldAs value={now.product_id} />
       <NamedLong name="note" value={now.note} isOptional />
     </>
+  );
+}
+
+/** `moduleId` of what servers can be sold as; see the description of the API. */
+const dedicated = 5;
+
+function SoldAs({ value }: { value: Rules['product_id'] | undefined }) {
+  const { t } = useText();
+  const { data } = useInfiniteQuery(staffProducts());
+  const products = data?.pages.flatMap((page) => page.items) ?? [];
+  const sold = products.filter(({ moduleId, status }) => moduleId === dedicated && status !== 'retired');
+  return (
+    <NamedChoice
+      key={products.length}
+      name="product_id"
+      value={value}
+      isOptional
+      help={t('racks.soldAsHelp')}
+      of={sold.map(({ id, name }) => ({ value: String(id), label: name }))}
+    />
   );
 }
 
@@ -83,10 +111,18 @@ function disksIn(lines: string): Schema<'ServerDiskRule'>[] | null {
   });
 }
 
-function rulesIn({ threads, memory_gib: gib, model, disks = '', note }: Partial<Record<string, string>>) {
+function rulesIn({
+  threads,
+  memory_gib: gib,
+  model,
+  disks = '',
+  note,
+  product_id: product,
+}: Partial<Record<string, string>>) {
   return {
     ...{ threads: threads ? Number(threads) : null, memory_gib: gib ? Number(gib) : null },
     ...{ model: model || null, disks: disksIn(disks), note: note || null },
+    product_id: product ? Number(product) : null,
   };
 }
 

@@ -40,10 +40,16 @@ export function Server() {
             <Facts
               of={server}
               names={[
-                ...(['serial', 'profile', 'location', 'rack', 'unit', 'height'] as const),
+                ...(['serial', 'profile', 'service_id', 'location', 'rack', 'unit', 'height'] as const),
                 ...(['state_since', 'note', 'created_at'] as const),
               ]}
               cells={{
+                service_id: ({ service_id: service }) =>
+                  service === null ? null : (
+                    <LinkTo to="/staff/services/$id" params={{ id: String(service) }}>
+                      {String(service)}
+                    </LinkTo>
+                  ),
                 rack: ({ rack_id: rackId, rack }) =>
                   rackId === null ? null : (
                     <LinkTo to="/staff/racks/$id" params={{ id: String(rackId) }}>
