@@ -4,7 +4,12 @@ import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { again } from './again.ts';
 import { ConfigError } from './config.ts';
-import { ensureCallCertificate, ensureInstaller, installerHandler } from './drivers/installer/index.ts';
+import {
+  ensureCallCertificate,
+  ensureInstaller,
+  ensureTree,
+  installerHandler,
+} from './drivers/installer/index.ts';
 import {
   ensureBootPrograms,
   type Netboot,
@@ -14,11 +19,11 @@ import {
 } from './drivers/netboot/index.ts';
 import {
   bootAnswer,
-  enrolmentDesk,
   enrolmentSince,
   hearServerNetwork,
   leaveServerNetwork,
   macsOfServers,
+  serverDesk,
 } from './fleet/index.ts';
 import { type Context, causesOf, type Drivers } from './platform/index.ts';
 
@@ -122,7 +127,7 @@ async function open(
   const { key, cert, pin } = await ensureCallCertificate(own);
   const tls = createTls(
     { key, cert, handshakeTimeout: handshakeMs, ...limits },
-    answering(ctx, installerHandler(enrolmentDesk(ctx))),
+    answering(ctx, installerHandler(serverDesk(ctx, (name) => ensureTree(images, name, say)))),
   );
   const callsPort = await listen(tls, place.address, rack.port === 0 ? 0 : rack.port + 1);
   const servers: Server[] = [tls];

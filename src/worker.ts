@@ -54,6 +54,7 @@ import {
   sealedArrivals,
   sealedBmcs,
   sealedClusters,
+  sealedPlans,
   sealedSwitches,
 } from './fleet/index.ts';
 import {
@@ -264,5 +265,6 @@ export const allSealed: SealedSource[] = [
   sealedClusters,
   sealedArrivals,
   sealedBmcs,
+  sealedPlans,
   sealedSwitches,
 ];

@@ -99,7 +99,7 @@ const tablesOf: Record<string, string[]> = {
       'switches',
       'switch_ports',
     ],
-    ...['server_enrolment', 'server_networks', 'server_starts', 'server_arrivals'],
+    ...['server_enrolment', 'server_networks', 'server_starts', 'server_arrivals', 'server_assignments'],
   ],
   catalog: [
     'product_groups',
@@ -283,6 +283,7 @@ const withoutOrganization: Record<string, string> = {
   server_networks: "the provider's: which of its processes serves one",
   server_starts: "the provider's: a machine that nobody owns yet",
   server_arrivals: "the provider's: a machine that nobody owns yet",
+  server_assignments: "the provider's: what its installer does with a server of its own",
   switches: "the provider's",
   switch_ports: "the provider's",
   vps_evacuations: "the provider's: a node of its own",

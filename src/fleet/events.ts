@@ -439,6 +439,10 @@ export const machineNotEnrolled = event<MachineNotEnrolled>(
   'arrival.failed',
   'a machine that was accepted could not be enrolled, and waits again',
 );
+export const serverInstalled = event<ServerNamed>(
+  'server.installed',
+  'a server was wiped, and a system was installed on it',
+);
 export const serverEnrolled = event<ServerNamed>(
   'server.enrolled',
   'a machine was proved to be the one behind its BMC, and is a server that is ready',

@@ -18,6 +18,8 @@ export {
   useHeldAddresses,
 } from './addresses.ts';
 export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
+export { serverDesk } from './assignments/desk.ts';
+export { sealedPlans } from './assignments/rows.ts';
 export { type Needs, requireAddresses, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
 export { sealedClusters } from './clusters/credential.ts';
@@ -34,7 +36,7 @@ export {
 export { writeMembers } from './clusters/members.ts';
 export { fleetConcerns } from './concerns.ts';
 export { resizeCopies } from './copies.ts';
-export { bootAnswer, enrolmentDesk, macsOfServers } from './enrolment/desks.ts';
+export { bootAnswer, macsOfServers } from './enrolment/desks.ts';
 export { sealedArrivals } from './enrolment/sealedBmc.ts';
 export { enrolmentSince, hearServerNetwork, leaveServerNetwork } from './enrolment/window.ts';
 export { nodeStaffFinds } from './finds.ts';

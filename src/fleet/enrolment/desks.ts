@@ -7,9 +7,11 @@ import { openBmc, sealBmc } from './sealedBmc.ts';
 import { findStart, keepClaim, openStart } from './starts.ts';
 import { enrolmentSince } from './window.ts';
 
-const known = statement<{ state: string }, { mac: string }>(
+const known = statement<{ state: string; assignment: number | null; kind: string | null }, { mac: string }>(
   'fleet.serverAtMac',
-  'select s.state from server_ports p join servers s on s.id = p.server_id where p.mac = :mac::macaddr',
+  `select s.state, g.id as assignment, g.kind from server_ports p join servers s on s.id = p.server_id
+     left join server_assignments g on g.server_id = s.id and g.state in ('open', 'working')
+   where p.mac = :mac::macaddr`,
 );
 const isRejected = statement<{ id: number }, { mac: string; since: Date }>(
   'fleet.rejectedAtMac',
@@ -38,10 +40,18 @@ const knownMacs = statement<{ mac: string }>(
    union select mac::text from server_arrivals where state = 'accepted' order by mac`,
 );
 
-/** What a machine that starts from the network is to start: our installer looks at those that nobody knows, while enrolment is open; all others get their disk. */
+/**
+ * What a machine that starts from the network is to start: our installer where the product has something to do with the server that has this
+ * MAC, and, while enrolment is open, where nobody knows it; all others get their disk.
+ */
 export function bootAnswer(ctx: Context): BootDesk['answer'] {
   return async (mac) => {
     const server = await ctx.db.maybe(known, { mac });
+    if (server !== null && server.assignment !== null) {
+      const token = await openStart(ctx, mac, server.assignment);
+      const start = server.kind === 'rescue' ? 'rescue' : 'installer';
+      return token === null ? { start: 'disk' } : { start, token };
+    }
     if (server !== null && server.state !== 'waiting') return { start: 'disk' };
     const since = await enrolmentSince(ctx);
     if (since === null || (await ctx.db.maybe(isRejected, { mac, since })) !== null) return { start: 'disk' };

@@ -1,5 +1,4 @@
 import { type Bmc, type BmcConnection, BmcError } from '../../drivers/bmc/index.ts';
-import { nonceReader } from '../../drivers/installer/index.ts';
 import { record } from '../../events/index.ts';
 import {
   AppError,
@@ -15,6 +14,7 @@ import { keepBmc, type NewBmc, otherAtBmc } from '../servers/bmc.ts';
 import { requireServer } from '../servers/staff.ts';
 import { about, requireArrival } from './arrivals.ts';
 import { keepMeasured } from './measured.ts';
+import { readNonce } from './readNonce.ts';
 import { openBmc } from './sealedBmc.ts';
 import { endStart, proveStart } from './starts.ts';
 
@@ -78,7 +78,13 @@ export const enrolment = saga<Payload, State>({
         await refuseAnothers(ctx, payload);
         await withBmc(ctx, drivers, payload.arrivalId, async (bmc, { nonce }) => {
           if ((await bmc.readPower()) !== 'on') throw notProved('its BMC says that the server is off');
-          await readNonce(bmc, nonce, signal);
+          if (
+            (await readNonce(bmc, async (read) => (read === nonce ? read : null), {
+              withinMs: proofMs,
+              signal,
+            })) === null
+          )
+            throw notProved('what it should have printed on its serial line was not read there');
         });
         return { isProved: true };
       },
@@ -163,37 +169,6 @@ async function requireUnder(ctx: Context, id: number): Promise<Under> {
   const row = await ctx.db.one(under, { id });
   if (row.state !== 'accepted') throw Object.assign(new Error('it is enrolled no more'), { unwanted: true });
   return row;
-}
-
-/** What goes out over the serial line of this BMC's server nobody else can know. */
-async function readNonce(bmc: Bmc, nonce: string, signal: AbortSignal): Promise<void> {
-  const line = await bmc.openSerial();
-  const read = nonceReader();
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(notProved('what it should have printed on its serial line was not read there')),
-        proofMs,
-      );
-      const stop = () => clearTimeout(timer);
-      line.on('data', (chunk: Buffer) => {
-        if (!read(chunk.toString('latin1')).includes(nonce)) return;
-        stop();
-        resolve();
-      });
-      line.once('error', (error: Error) => {
-        stop();
-        reject(error);
-      });
-      line.once('close', () => {
-        stop();
-        reject(new BmcError('serial_taken', 'the serial line was closed before anything was proved'));
-      });
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
-  } finally {
-    line.destroy();
-  }
 }
 
 function notProved(why: string): Error {

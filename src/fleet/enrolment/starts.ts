@@ -5,11 +5,14 @@ import { type Context, statement, type TxContext, transaction } from '../../plat
 export interface KeptStart extends Start {
   id: number;
   mac: string;
+  /** What is to be done with the server that has this MAC; null: it started to be enrolled. */
+  assignmentId: number | null;
 }
 
 interface Row {
   id: number;
   mac: string;
+  assignment_id: number | null;
   token_hash: string;
   secret_hash: string | null;
   nonce: string;
@@ -23,13 +26,18 @@ const mostAtOnce = 2_000;
 /** After this many minutes a token that nobody has claimed opens nothing. */
 const openMinutes = 30;
 
-const insert = statement<{ id: number }, Omit<Start, 'secretHash' | 'proved'> & { mac: string; now: Date }>(
+const insert = statement<
+  { id: number },
+  Omit<Start, 'secretHash' | 'proved'> & { mac: string; assignmentId: number | null; now: Date }
+>(
   'fleet.insertStart',
-  `insert into server_starts (mac, token_hash, nonce, opened_at) values (:mac::macaddr, :tokenHash, :nonce, :now) returning id`,
+  `insert into server_starts (mac, assignment_id, token_hash, nonce, opened_at)
+   values (:mac::macaddr, :assignmentId::bigint, :tokenHash, :nonce, :now) returning id`,
 );
+// Of those that nobody knows: strangers keep no server from what is to be done with it.
 const count = statement<{ starts: number }>(
   'fleet.countStarts',
-  'select count(*)::int as starts from server_starts',
+  'select count(*)::int as starts from server_starts where assignment_id is null',
 );
 const forgetOlder = statement<never, { mac: string; most: number }>(
   'fleet.forgetOlderStarts',
@@ -38,7 +46,7 @@ const forgetOlder = statement<never, { mac: string; most: number }>(
 );
 const byHash = statement<Row, { hash: string; since: Date }>(
   'fleet.startByHash',
-  `select id, mac::text as mac, token_hash, secret_hash, nonce, proved from server_starts
+  `select id, mac::text as mac, assignment_id, token_hash, secret_hash, nonce, proved from server_starts
    where secret_hash = :hash or (token_hash = :hash and (secret_hash is not null or opened_at > :since))`,
 );
 const keep = statement<never, { id: number; secretHash: string }>(
@@ -58,19 +66,27 @@ const end = statement<never, { id: number }>('fleet.endStart', 'delete from serv
 const forget = statement<never, { unclaimedSince: Date; silentSince: Date }>(
   'fleet.forgetStarts',
   `delete from server_starts s where (s.secret_hash is null and s.opened_at <= :unclaimedSince)
-     or (s.opened_at <= :silentSince and not exists (select 1 from server_arrivals a where a.start_id = s.id and a.seen_at > :silentSince))`,
+     or (s.opened_at <= :silentSince and not exists (select 1 from server_arrivals a where a.start_id = s.id and a.seen_at > :silentSince)
+       and not (s.proved and exists (select 1 from server_assignments g where g.id = s.assignment_id and g.ended_at is null)))`,
 );
 
-/** Opens a start for whoever says that it has this MAC, and gives the token for its boot script; null while there are too many. */
-export async function openStart(ctx: Context, mac: string): Promise<string | null> {
-  if ((await ctx.db.one(count)).starts >= mostAtOnce) {
+/**
+ * Opens a start for whoever says that it has this MAC, and gives the token for its boot script; null while there are too many that nobody
+ * knows. `assignmentId`: what is to be done with the server that has it.
+ */
+export async function openStart(
+  ctx: Context,
+  mac: string,
+  assignmentId: number | null = null,
+): Promise<string | null> {
+  if (assignmentId === null && (await ctx.db.one(count)).starts >= mostAtOnce) {
     ctx.log.warn({ mac }, 'more machines start from the network than there can be: nobody new is looked at');
     return null;
   }
   const { token, start } = newStart();
   const { tokenHash, nonce } = start;
   await transaction(ctx, 'fleet.openStart', async (tx) => {
-    await tx.db.one(insert, { mac, tokenHash, nonce, now: tx.clock.now() });
+    await tx.db.one(insert, { mac, assignmentId, tokenHash, nonce, now: tx.clock.now() });
     await tx.db.run(forgetOlder, { mac, most: mostOpen });
   });
   return token;
@@ -80,8 +96,8 @@ export async function openStart(ctx: Context, mac: string): Promise<string | nul
 export async function findStart(ctx: Context, hash: string): Promise<KeptStart | null> {
   const row = await ctx.db.maybe(byHash, { hash, since: before(ctx, openMinutes) });
   if (row === null) return null;
-  const { id, mac, token_hash: tokenHash, secret_hash: secretHash, nonce, proved } = row;
-  return { id, mac, tokenHash, secretHash, nonce, proved };
+  const { id, mac, assignment_id: assignmentId, nonce, proved } = row;
+  return { id, mac, assignmentId, tokenHash: row.token_hash, secretHash: row.secret_hash, nonce, proved };
 }
 
 /** Keeps the secret that a claim gave; false when another claim came first. */

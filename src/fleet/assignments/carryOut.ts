@@ -1,0 +1,213 @@
+import { type Bmc, BmcError } from '../../drivers/bmc/index.ts';
+import { type Context, type Drivers, statement, type TxContext, transaction } from '../../platform/index.ts';
+import { readNonce } from '../enrolment/readNonce.ts';
+import { proveStart } from '../enrolment/starts.ts';
+import { bmcConnection } from '../servers/life.ts';
+import { giveUp } from './hear.ts';
+import { disksOf, findAssignment } from './open.ts';
+import { type Assignment, type AssignmentFailure, lockAssignment } from './rows.ts';
+
+/** What a step of a saga has at hand. */
+export interface AtHand {
+  ctx: Context;
+  drivers: Drivers;
+  signal: AbortSignal;
+}
+
+/** Until where an assignment is carried out: the server was switched on for it, it was proved to be the server, the installer is done. */
+export type Stage = 'powered' | 'proved' | 'done';
+
+/** Large servers look at their memory for minutes before they start anything. */
+const comesWithinMs = 20 * 60_000;
+/** A BMC that answers nobody for so long is out of order. */
+const bmcWithinMs = 10 * 60_000;
+const saysSomethingWithinMs = 10 * 60_000;
+/** It prints its nonce every two seconds; of a stranger's start none is read however long one listens. */
+const proofMs = 10_000;
+/** Of the slowest disks, while they are overwritten. */
+const slowestBytesPerMs = 20_000;
+
+const claimed = statement<{ id: number; mac: string; nonce: string }, { id: number }>(
+  'fleet.claimedStarts',
+  `select id, mac::text as mac, nonce from server_starts where assignment_id = :id and secret_hash is not null and not proved order by id`,
+);
+const endOtherStarts = statement<never, { id: number; startId: number }>(
+  'fleet.endOtherAssignmentStarts',
+  'delete from server_starts where assignment_id = :id and id <> :startId',
+);
+const powered = statement<never, { id: number; now: Date }>(
+  'fleet.noteAssignmentPowered',
+  `update server_assignments set powered_at = :now where id = :id and state = 'open'`,
+);
+const begin = statement<never, { id: number; now: Date }>(
+  'fleet.beginAssignment',
+  `update server_assignments set state = 'working', step = null, bytes = null, heard_at = :now, powered_at = coalesce(powered_at, :now) where id = :id`,
+);
+const firmwareOf = statement<{ boot: 'bios' | 'uefi' | null }, { serverId: number }>(
+  'fleet.firmwareOfServer',
+  `select hardware -> 'firmware' ->> 'boot' as boot from servers where id = :serverId`,
+);
+
+/** What came of a server that is out of order; `permanent`. */
+export class ServerFailure extends Error {
+  readonly code: AssignmentFailure;
+  readonly permanent = true;
+  constructor(code: AssignmentFailure, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Goes on with an assignment until a stage is reached, and returns; while it is not, it throws what makes a job come again and use no attempt up (`waits`).
+ * Each call finds by itself what is to be done next, so it may be repeated after anything. {@link ServerFailure} when the server is out of order.
+ */
+export async function carryOut(at: AtHand, id: number, until: Stage): Promise<void> {
+  let assignment = await requireGoing(at.ctx, id);
+  if (assignment.state === 'done') return;
+  if (assignment.powered_at === null) {
+    await withBmcOf(at, assignment.server_id, sinceOf(assignment), (bmc) =>
+      startFromNetwork(at.ctx, bmc, assignment),
+    );
+    await at.ctx.db.run(powered, { id, now: at.ctx.clock.now() });
+  }
+  if (until === 'powered') return;
+  await proveClaimed(at, assignment);
+  assignment = await requireGoing(at.ctx, id);
+  if (assignment.state === 'done' || (assignment.state === 'working' && until === 'proved')) return;
+  const late = lateness(at.ctx, assignment, await disksOf(at.ctx, assignment.server_id));
+  if (late !== null) {
+    await transaction(at.ctx, 'fleet.giveUpAssignment', (tx) => giveUpAt(tx, assignment, late));
+    await requireGoing(at.ctx, id);
+  }
+  throw Object.assign(new Error(inWords(assignment)), { code: 'server_at_work', waits: true });
+}
+
+async function requireGoing(ctx: Context, id: number): Promise<Assignment> {
+  const assignment = await findAssignment(ctx, id);
+  if (assignment === null) throw new Error(`there is no assignment ${id}`);
+  if (assignment.state === 'failed')
+    throw new ServerFailure(assignment.failure_code ?? 'server_failed', assignment.failure ?? 'it failed');
+  if (assignment.state === 'cancelled')
+    throw new ServerFailure('server_failed', 'what was to be done with the server was called off');
+  return assignment;
+}
+
+/** Of two that see the same silence, one gives up. */
+async function giveUpAt(tx: TxContext, { id, state, tries, heard_at: heard }: Assignment, late: Late) {
+  const now = await tx.db.maybe(lockAssignment, { id });
+  if (now === null || now.state !== state || now.tries !== tries) return;
+  if (now.heard_at?.getTime() !== heard?.getTime()) return;
+  await giveUp(tx, now, late.code, late.message);
+}
+
+interface Late {
+  code: AssignmentFailure;
+  message: string;
+}
+
+/** What is to be said of a server that should have been heard of by now; null: there is time. */
+function lateness(
+  ctx: Context,
+  assignment: Assignment,
+  disks: { serial: string; bytes: number }[],
+): Late | null {
+  const { state, step, powered_at: poweredAt, heard_at: heardAt, failure_code: code, failure } = assignment;
+  const since = state === 'open' ? poweredAt : heardAt;
+  if (since === null) return null;
+  const wiped = disks.find(({ serial }) => step === `wipe ${serial}`);
+  const withinMs =
+    state === 'open' ? comesWithinMs : saysSomethingWithinMs + (wiped?.bytes ?? 0) / slowestBytesPerMs;
+  if (ctx.clock.now().getTime() - since.getTime() < withinMs) return null;
+  if (state === 'working' && code !== null && failure !== null) return { code, message: failure };
+  const minutes = Math.round(withinMs / 60_000);
+  const message =
+    state === 'open'
+      ? `the server was switched on and did not start our installer within ${minutes} minutes, or could not be proved to be the one behind its BMC`
+      : `the installer was not heard of for ${minutes} minutes${step === null ? '' : ` at: ${step}`}`;
+  return { code: 'server_silent', message };
+}
+
+/** What is under way, for whoever looks at the job. */
+function inWords({ state, step, bytes, tree_bytes: of }: Assignment): string {
+  if (state === 'open') return 'the server is on its way to the installer';
+  const mb = (count: number) => Math.round(count / 1_000_000);
+  const progress = bytes === null || of === null ? '' : `, ${mb(bytes)} of ${mb(of)} MB`;
+  return `the installer is at work: ${step ?? 'it has just begun'}${progress}`;
+}
+
+/** Off first: whatever runs on it is not asked. What it starts from is said while it is off, for some BMCs forget it within a minute. */
+async function startFromNetwork(ctx: Context, bmc: Bmc, { server_id: serverId }: Assignment): Promise<void> {
+  const firmware = (await ctx.db.one(firmwareOf, { serverId })).boot ?? 'bios';
+  await bmc.powerOff();
+  await bmc.setNextBoot({ from: 'network', firmware });
+  await bmc.powerOn();
+}
+
+/** Reads which of the starts that somebody has claimed the server's own is, where there is one that is not proved. */
+async function proveClaimed(at: AtHand, assignment: Assignment): Promise<void> {
+  const { id, server_id: serverId } = assignment;
+  if ((await at.ctx.db.many(claimed, { id })).length === 0) return;
+  const find = async (nonce: string) =>
+    (await at.ctx.db.many(claimed, { id })).find((start) => start.nonce === nonce) ?? null;
+  const found = await withBmcOf(at, serverId, sinceOf(assignment), (bmc) =>
+    readNonce(bmc, find, { withinMs: proofMs, signal: at.signal }),
+  );
+  if (found === null) return;
+  await transaction(at.ctx, 'fleet.proveAssigned', async (tx) => {
+    const now = await tx.db.maybe(lockAssignment, { id });
+    if (now === null || (now.state !== 'open' && now.state !== 'working')) return;
+    if (!(await tx.db.many(claimed, { id })).some((start) => start.id === found.id)) return;
+    await proveStart(tx, found.id, found.mac);
+    await tx.db.run(endOtherStarts, { id, startId: found.id });
+    await tx.db.run(begin, { id, now: tx.clock.now() });
+  });
+}
+
+function sinceOf({ opened_at: opened, heard_at: heard, powered_at: poweredAt }: Assignment): Date {
+  return heard ?? poweredAt ?? opened;
+}
+
+/** What was to be done with a server is over: it is switched off, and starts its disks the next time. Of a BMC that does not answer: {@link ServerFailure}. */
+export async function switchOff(at: AtHand, serverId: number): Promise<void> {
+  await withBmcOf(at, serverId, null, async (bmc) => {
+    await bmc.powerOff();
+    await bmc.setNextBoot(null);
+  });
+}
+
+/** Whether it is on, as its BMC says. */
+export async function isServerOn(at: AtHand, serverId: number): Promise<boolean> {
+  return withBmcOf(at, serverId, null, async (bmc) => (await bmc.readPower()) === 'on');
+}
+
+/** The server's own order of starting is all that counts from now on. */
+export async function disarm(at: AtHand, serverId: number): Promise<void> {
+  await withBmcOf(at, serverId, null, (bmc) => bmc.setNextBoot(null));
+}
+
+/** A BMC that is silent is waited for until some minutes after `since`, and not at all without one. */
+async function withBmcOf<T>(
+  { ctx, drivers }: AtHand,
+  serverId: number,
+  since: Date | null,
+  work: (bmc: Bmc) => Promise<T>,
+): Promise<T> {
+  const connection = await bmcConnection(ctx, serverId);
+  if (connection === null)
+    throw new ServerFailure('server_failed', 'nobody says how the BMC of the server is reached');
+  const bmc = drivers.bmc(connection);
+  try {
+    return await work(bmc);
+  } catch (error) {
+    if (!(error instanceof BmcError)) throw error;
+    const isLate = since === null || ctx.clock.now().getTime() - since.getTime() > bmcWithinMs;
+    // One that said yes has had all of the call's time to do it.
+    const isFinal = error.permanent || error.code === 'nothing_happened';
+    if (error.waits ? isLate : isFinal)
+      throw new ServerFailure('server_failed', error.message, { cause: error });
+    throw error;
+  } finally {
+    await bmc.close();
+  }
+}

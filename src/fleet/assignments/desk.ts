@@ -1,0 +1,140 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Desk, Plan, Report, Tree, TreeName } from '../../drivers/installer/index.ts';
+import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
+import { enrolmentDesk } from '../enrolment/desks.ts';
+import { findStart, type KeptStart } from '../enrolment/starts.ts';
+import { hear } from './hear.ts';
+import { type Assignment, assignmentById, failAssignment, lockAssignment, openWork } from './rows.ts';
+
+/** Systems that servers are installed with, as the process has them that serves the network. */
+export type Trees = (name: TreeName) => Promise<Tree>;
+
+const startDisks = statement<{ disks: string[] | null }, { startId: number }>(
+  'fleet.disksOfStart',
+  'select disks from server_starts where id = :startId',
+);
+const nameTree = statement<never, { id: number; sha256: string; bytes: number }>(
+  'fleet.nameTree',
+  `update server_assignments set tree_sha256 = :sha256, tree_bytes = :bytes where id = :id and tree_sha256 is distinct from :sha256`,
+);
+const noteProblem = statement<never, { id: number; problem: string | null }>(
+  'fleet.noteImageProblem',
+  `update server_assignments set failure = :problem, failure_code = case when :problem::text is null then null else 'image_unusable' end
+   where id = :id and state = 'working' and failure is distinct from :problem`,
+);
+
+/** It calls again in two seconds, and a tree may have to be built first. */
+const treeWaitMs = 5_000;
+const treeTryEveryMs = 60_000;
+
+/** Whom the installers of all servers call: of those that somebody is to be done with, and of those that nobody knows. */
+export function serverDesk(ctx: Context, trees: Trees): Desk {
+  const strangers = enrolmentDesk(ctx);
+  const treeOf = patient(trees);
+  const assigned = async (hash: string): Promise<(KeptStart & { assignmentId: number }) | null> => {
+    const start = await findStart(ctx, hash);
+    return start !== null && start.assignmentId !== null
+      ? { ...start, assignmentId: start.assignmentId }
+      : null;
+  };
+  return {
+    find: strangers.find,
+    keep: strangers.keep,
+    async report(start, report: Report) {
+      const mine = await assigned(start.tokenHash);
+      return mine === null ? strangers.report(start, report) : hear(ctx, mine, report);
+    },
+    async plan(start) {
+      const mine = await assigned(start.tokenHash);
+      return mine === null ? strangers.plan(start) : planOf(ctx, treeOf, mine);
+    },
+    async meanwhile(start) {
+      // Whoever is not proved to be the server is told nothing.
+      return (await assigned(start.tokenHash)) === null ? strangers.meanwhile(start) : { task: 'wait' };
+    },
+    async image(start) {
+      const mine = await assigned(start.tokenHash);
+      if (mine === null) return strangers.image(start);
+      const assignment = await ctx.db.maybe(assignmentById, { id: mine.assignmentId });
+      if (assignment === null || assignment.state !== 'working' || assignment.tree === null) return null;
+      const tree = await trees(assignment.tree);
+      if (tree.sha256 !== assignment.tree_sha256) return null;
+      return { bytes: (await stat(tree.file)).size, content: createReadStream(tree.file) };
+    },
+  };
+}
+
+type FindTree = (name: TreeName) => Promise<Tree | { problem: string }>;
+
+/** Gives a tree that is there, and has one built once, however often it is asked for meanwhile. */
+function patient(trees: Trees): FindTree {
+  const under = new Map<TreeName, { since: number; work: Promise<Tree | { problem: string }> }>();
+  return async (name) => {
+    const now = performance.now();
+    let found = under.get(name);
+    if (found === undefined || now - found.since > treeTryEveryMs) {
+      const work = trees(name).catch((error: Error) => ({ problem: error.message.slice(0, 500) }));
+      found = { since: now, work };
+      under.set(name, found);
+      // One that is still being built is waited for, however long; what failed is tried for again.
+      work.then((tree) => {
+        if ('problem' in tree) return;
+        under.delete(name);
+      });
+    }
+    const building = { problem: `the system ${name} is not built yet` };
+    return Promise.race([found.work, delay(treeWaitMs, building, { ref: false })]);
+  };
+}
+
+/** What a server is to do that is proved. What it lacks for it ends the assignment in words, before anything was done to a disk. */
+async function planOf(
+  ctx: Context,
+  treeOf: FindTree,
+  { id: startId, mac, assignmentId }: KeptStart & { assignmentId: number },
+): Promise<Plan> {
+  const assignment = await ctx.db.maybe(assignmentById, { id: assignmentId });
+  if (assignment === null || assignment.state !== 'working') return { task: 'restart' };
+  const { id, plan: sealed, tree: name } = assignment;
+  if (sealed === null) return { task: 'restart' };
+  const said = (await ctx.db.maybe(startDisks, { startId }))?.disks ?? null;
+  if (said === null) return { task: 'wait' };
+  if (assignment.kind !== 'rescue') {
+    const wrong = wrongDisks(assignment, said);
+    if (wrong !== null) {
+      await transaction(ctx, 'fleet.refuseDisks', (tx) => refuse(tx, id, wrong));
+      return { task: 'wait' };
+    }
+  }
+  const work = openWork(ctx, id, sealed);
+  if (work.task !== 'install') return work;
+  if (name === null) throw new Error(`assignment ${id} installs no system`);
+  const tree = await treeOf(name);
+  if ('problem' in tree) {
+    ctx.log.warn({ assignment: id, ...tree }, 'a server waits for what it is to be installed with');
+    await ctx.db.run(noteProblem, { id, problem: tree.problem });
+    return { task: 'wait' };
+  }
+  await ctx.db.run(noteProblem, { id, problem: null });
+  await ctx.db.run(nameTree, { id, sha256: tree.sha256, bytes: (await stat(tree.file)).size });
+  return { ...work, image: { sha256: tree.sha256 }, identity: { ...work.identity, mac } };
+}
+
+async function refuse(tx: TxContext, id: number, wrong: string): Promise<void> {
+  const assignment = await tx.db.maybe(lockAssignment, { id });
+  if (assignment?.state === 'working') await failAssignment(tx, id, 'other_disks', wrong);
+}
+
+/** What is in the server and should not be, or the other way round; null: exactly what was measured. */
+function wrongDisks({ disks }: Assignment, said: readonly string[]): string | null {
+  const gone = disks.filter((serial) => !said.includes(serial));
+  const others = said.filter((serial) => !disks.includes(serial));
+  if (gone.length === 0 && others.length === 0) return null;
+  const parts = [
+    ...(gone.length > 0 ? [`it lacks ${gone.join(', ')}`] : []),
+    ...(others.length > 0 ? [`it has ${others.join(', ')}`] : []),
+  ];
+  return `the server has other disks than were measured: ${parts.join(', and ')}`;
+}

@@ -1,0 +1,111 @@
+import type { Report, Wiped } from '../../drivers/installer/index.ts';
+import { record } from '../../events/index.ts';
+import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
+import { serverInstalled } from '../events.ts';
+import { about, requireServer } from '../servers/staff.ts';
+import {
+  type Assignment,
+  type AssignmentFailure,
+  endAssignment,
+  failAssignment,
+  lockAssignment,
+} from './rows.ts';
+
+const writeDisks = statement<never, { startId: number; disks: string }>(
+  'fleet.writeStartDisks',
+  'update server_starts set disks = :disks::jsonb where id = :startId and disks is null',
+);
+const write = statement<
+  never,
+  { id: number; step: string | null; bytes: number | null; erasures: string; now: Date }
+>(
+  'fleet.hearAssignment',
+  `update server_assignments set step = :step, bytes = :bytes, erasures = :erasures::jsonb, heard_at = :now, failure = null, failure_code = null
+   where id = :id`,
+);
+const reopen = statement<never, { id: number; failure: string; now: Date }>(
+  'fleet.reopenAssignment',
+  `update server_assignments set state = 'open', step = null, bytes = null, failure = :failure, tries = tries + 1, powered_at = null,
+     heard_at = :now where id = :id`,
+);
+const endStarts = statement<never, { id: number }>(
+  'fleet.endProvedStarts',
+  'delete from server_starts where assignment_id = :id and proved',
+);
+
+/** So often is begun what did not come to its end for a reason that may pass. */
+const mostTries = 2;
+
+/** A server that is to be worked on says something. From one that is not proved only what it says that it has is kept, with its start. */
+export async function hear(
+  ctx: Context,
+  start: { id: number; assignmentId: number; proved: boolean },
+  report: Report,
+): Promise<void> {
+  if (report.kind === 'inventory') {
+    const disks = report.inventory.disks.map(({ serial }) => serial);
+    await ctx.db.run(writeDisks, { startId: start.id, disks: JSON.stringify(disks) });
+    return;
+  }
+  if (!start.proved || report.kind === 'bmc') return;
+  await transaction(ctx, 'fleet.hearAssignment', async (tx) => {
+    const assignment = await tx.db.maybe(lockAssignment, { id: start.assignmentId });
+    // The last report may come twice.
+    if (assignment?.state !== 'working') return;
+    await note(tx, assignment, report);
+  });
+}
+
+async function note(
+  tx: TxContext,
+  assignment: Assignment,
+  report: Exclude<Report, { kind: 'inventory' | 'bmc' }>,
+): Promise<void> {
+  const { id } = assignment;
+  if (report.kind === 'failed') return giveUp(tx, assignment, failureOf(report.reason), report.reason);
+  if (report.kind === 'done') return finish(tx, assignment);
+  const erasures: Record<string, Wiped> =
+    report.kind === 'wiped'
+      ? { ...assignment.erasures, [report.wiped.serial]: report.wiped }
+      : assignment.erasures;
+  const now = tx.clock.now();
+  const { step, bytes } =
+    report.kind === 'step'
+      ? { step: report.step, bytes: null }
+      : { step: assignment.step, bytes: report.kind === 'progress' ? report.bytes : assignment.bytes };
+  await tx.db.run(write, { id, step, bytes, erasures: JSON.stringify(erasures), now });
+}
+
+/** What it did is believed as far as it was read: a disk of which nobody saw that it was wiped was not. */
+async function finish(tx: TxContext, assignment: Assignment): Promise<void> {
+  const { id, server_id: serverId, kind, disks, erasures } = assignment;
+  const left = disks.filter((serial) => (erasures[serial]?.method ?? null) === null);
+  if (kind !== 'rescue' && left.length > 0)
+    return failAssignment(tx, id, 'disk_not_wiped', `not shown to be wiped: ${left.join(', ')}`);
+  await endAssignment(tx, id, 'done');
+  if (kind !== 'install') return;
+  const { name } = await requireServer(tx, serverId);
+  await record(tx, serverInstalled, { ...about(serverId), data: { name } });
+}
+
+/** By the words of the installer's scripts. */
+function failureOf(reason: string): AssignmentFailure {
+  if (reason.startsWith('the image')) return 'image_unusable';
+  if (reason.endsWith('could not be wiped')) return 'disk_not_wiped';
+  return 'server_failed';
+}
+
+/**
+ * Ends an assignment whose work did not come to its end; what may pass is begun anew first, from the wipe. The assignment is locked by the caller.
+ */
+export async function giveUp(
+  tx: TxContext,
+  { id, tries }: Assignment,
+  code: AssignmentFailure,
+  failure: string,
+): Promise<void> {
+  const mayPass = code === 'image_unusable' || code === 'server_silent';
+  if (!mayPass || tries >= mostTries) return failAssignment(tx, id, code, failure);
+  await tx.db.run(endStarts, { id });
+  await tx.db.run(reopen, { id, failure, now: tx.clock.now() });
+}

@@ -1,0 +1,81 @@
+import type { InventoryDisk, TreeName } from '../../drivers/installer/index.ts';
+import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import {
+  type Assignment,
+  assignmentById,
+  endAssignment,
+  isUnfinished,
+  lockAssignment,
+  sealWork,
+  type Work,
+} from './rows.ts';
+
+const insert = statement<
+  { id: number },
+  { serverId: number; kind: string; tree: string | null; disks: string; now: Date }
+>(
+  'fleet.insertAssignment',
+  `insert into server_assignments (server_id, kind, state, tree, disks, opened_at)
+   values (:serverId, :kind, 'open', :tree, :disks::jsonb, :now) returning id`,
+);
+const writePlan = statement<never, { id: number; plan: Buffer }>(
+  'fleet.writeAssignmentPlan',
+  'update server_assignments set plan = :plan where id = :id',
+);
+const endStarts = statement<never, { id: number }>(
+  'fleet.endAssignmentStarts',
+  'delete from server_starts where assignment_id = :id',
+);
+const measured = statement<{ disks: InventoryDisk[] | null }, { serverId: number }>(
+  'fleet.measuredDisks',
+  `select hardware -> 'disks' as disks from servers where id = :serverId`,
+);
+
+/**
+ * From now on the installer has this to do with a server: whenever it starts from the network it is told, once it is proved to be that server. The
+ * caller sees to it that nobody has anything on its disks; one at a time on a server (`server_assignments_one`). Gives the assignment's id.
+ */
+export async function openAssignment(
+  tx: TxContext,
+  serverId: number,
+  work: Work,
+  tree: TreeName | null,
+): Promise<number> {
+  const disks = (await disksOf(tx, serverId)).map(({ serial }) => serial);
+  const { id } = await tx.db.one(insert, {
+    ...{ serverId, kind: work.task, tree, disks: JSON.stringify(disks), now: tx.clock.now() },
+  });
+  await tx.db.run(writePlan, { id, plan: sealWork(tx, id, work) });
+  return id;
+}
+
+/** Nothing is done with its server any more, and no start of it opens anything. One that has ended stays as it ended; one that there is not is fine. */
+export async function closeAssignment(tx: TxContext, id: number): Promise<void> {
+  const assignment = await tx.db.maybe(lockAssignment, { id });
+  if (assignment !== null && isUnfinished(assignment)) await endAssignment(tx, id, 'cancelled');
+  await tx.db.run(endStarts, { id });
+}
+
+export function findAssignment(ctx: Context, id: number): Promise<Assignment | null> {
+  return ctx.db.maybe(assignmentById, { id });
+}
+
+/** The disks that were measured in a server; none where nothing was. */
+export async function disksOf(ctx: Context, serverId: number): Promise<InventoryDisk[]> {
+  return (await ctx.db.maybe(measured, { serverId }))?.disks ?? [];
+}
+
+const kinds = ['nvme', 'ssd', 'hdd'] as const;
+
+/** Where a system goes that nobody said a place for: two alike of the fastest disks as RAID1, else the first of the fastest. Null: it has no disk. */
+export function layoutOf(
+  disks: readonly InventoryDisk[],
+): { kind: 'single' | 'raid1'; serials: string[] } | null {
+  for (const kind of kinds)
+    for (const disk of disks.filter((each) => each.kind === kind)) {
+      const alike = disks.filter((each) => each.kind === kind && each.bytes === disk.bytes);
+      if (alike.length > 1) return { kind: 'raid1', serials: alike.slice(0, 2).map(({ serial }) => serial) };
+    }
+  const [first] = kinds.flatMap((kind) => disks.filter((each) => each.kind === kind));
+  return first === undefined ? null : { kind: 'single', serials: [first.serial] };
+}

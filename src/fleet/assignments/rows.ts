@@ -1,0 +1,101 @@
+import type { InstallPlan, Plan, RescuePlan, TreeName, Wiped } from '../../drivers/installer/index.ts';
+import { type Context, type SealedValue, statement, type TxContext } from '../../platform/index.ts';
+
+/** What the installer is to do, but for what is known only once a start is proved: which bytes the tree has, and from which port it started. */
+export type Work =
+  | { task: 'wipe'; wipe: string[] }
+  | (Omit<InstallPlan, 'image' | 'identity'> & { identity: Omit<InstallPlan['identity'], 'mac'> })
+  | RescuePlan;
+
+export type AssignmentState = 'open' | 'working' | 'done' | 'failed' | 'cancelled';
+
+/** Why the installer did not come to its end. */
+export type AssignmentFailure =
+  /** It did not start, or was not heard of any more. */
+  | 'server_silent'
+  /** It has a disk more or fewer than was measured, or another. */
+  | 'other_disks'
+  /** A disk could not be wiped. */
+  | 'disk_not_wiped'
+  /** What it was sent of the system was cut, had another checksum, or could not be had here. */
+  | 'image_unusable'
+  /** Anything else that it said. */
+  | 'server_failed';
+
+export interface Assignment {
+  id: number;
+  server_id: number;
+  kind: Plan['task'] & ('wipe' | 'install' | 'rescue');
+  state: AssignmentState;
+  plan: Buffer | null;
+  tree: TreeName | null;
+  tree_sha256: string | null;
+  tree_bytes: number | null;
+  disks: string[];
+  step: string | null;
+  bytes: number | null;
+  erasures: Record<string, Wiped>;
+  failure_code: AssignmentFailure | null;
+  failure: string | null;
+  tries: number;
+  opened_at: Date;
+  powered_at: Date | null;
+  heard_at: Date | null;
+  ended_at: Date | null;
+}
+
+const columns = `id, server_id, kind, state, plan, tree, tree_sha256, tree_bytes, disks, step, bytes, erasures, failure_code, failure, tries,
+  opened_at, powered_at, heard_at, ended_at`;
+export const assignmentById = statement<Assignment, { id: number }>(
+  'fleet.assignment',
+  `select ${columns} from server_assignments where id = :id`,
+);
+export const lockAssignment = statement<Assignment, { id: number }>(
+  'fleet.lockAssignment',
+  `select ${columns} from server_assignments where id = :id for update`,
+);
+export const unfinishedOf = statement<{ id: number }, { serverId: number }>(
+  'fleet.unfinishedAssignment',
+  `select id from server_assignments where server_id = :serverId and state in ('open', 'working')`,
+);
+export const sealedPlans = statement<SealedValue, { limit: number }>(
+  'fleet.sealedPlans',
+  `select plan as sealed, 'plan of assignment ' || id as context from server_assignments where plan is not null order by id limit :limit`,
+);
+
+const contextOf = (id: number) => `plan of assignment ${id}`;
+
+export function sealWork({ seal }: Context, id: number, work: Work): Buffer {
+  return seal.close(JSON.stringify(work), contextOf(id));
+}
+
+export function openWork({ seal }: Context, id: number, sealed: Buffer): Work {
+  return JSON.parse(seal.open(sealed, contextOf(id))) as Work;
+}
+
+const end = statement<
+  never,
+  { id: number; state: AssignmentState; code: AssignmentFailure | null; failure: string | null; now: Date }
+>(
+  'fleet.endAssignment',
+  `update server_assignments set state = :state, failure_code = :code, failure = :failure, plan = null, ended_at = :now where id = :id`,
+);
+
+/** Its work is over: the server is to start its disks from now on. One that is locked by the caller, and not over yet. */
+export async function endAssignment(tx: TxContext, id: number, state: 'done' | 'cancelled'): Promise<void> {
+  await tx.db.run(end, { id, state, code: null, failure: null, now: tx.clock.now() });
+}
+
+export async function failAssignment(
+  tx: TxContext,
+  id: number,
+  code: AssignmentFailure,
+  failure: string,
+): Promise<void> {
+  await tx.db.run(end, { id, state: 'failed', code, failure, now: tx.clock.now() });
+}
+
+/** Whether it goes on: nobody has ended it. */
+export function isUnfinished({ state }: Pick<Assignment, 'state'>): boolean {
+  return state === 'open' || state === 'working';
+}
