@@ -33,6 +33,7 @@ import {
   statementConcerns,
   taxConcerns,
 } from './billing/index.ts';
+import { dedicatedJobs, dedicatedReactions } from './dedicated/index.ts';
 import {
   eventMeasures,
   mailConcerns,
@@ -145,6 +146,7 @@ export const allReactions: Reaction[] = [
   ...organizationReactions,
   ...serviceReactions,
   ...vpsReactions,
+  ...dedicatedReactions,
 ];
 
 /** Everything that is done outside a request, once, because something happened. */
@@ -159,6 +161,7 @@ export const allJobs: AnySaga[] = [
   ...fleetJobs,
   ...billingJobs,
   ...vpsJobs,
+  ...dedicatedJobs,
   ...shieldJobs,
   attachmentForgetting,
 ];

@@ -37,7 +37,7 @@ const stairs = [
     'catalog',
     'billing',
   ],
-  ...['services', 'shield', 'vps', 'cart', 'tickets'],
+  ...['services', 'shield', 'vps', 'dedicated', 'cart', 'tickets'],
 ];
 /** On top of the stairs: they put the rooms together. */
 const roots = [

@@ -37,6 +37,8 @@ declare module '../platform/drivers.ts' {
     routers: (nodeId: number) => BgpRouters;
     /** Opens the BMC of a server, by how it is reached; whoever opened it closes it. */
     bmc: OpenBmc;
+    /** Whether a server greets by SSH at an address. */
+    greets: (address: string) => Promise<boolean>;
     /** Opens what servers start from on a network of this host. */
     netboot: OpenNetboot;
     /** Opens a switch, by how it is reached; whoever opened it closes it. */

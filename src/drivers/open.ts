@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { greetsBySsh } from '../platform/host/ssh.ts';
 import type { DriverName, Drivers } from '../platform/index.ts';
 import { openBmcs } from './bmc/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
@@ -90,6 +91,7 @@ const openers: {
   vat: ({ config, given }) => ({ driver: given?.vat ?? vatOf(config), close: async () => undefined }),
   switch: ({ given }) => ({ driver: given?.switch ?? openSwitches(), close: async () => undefined }),
   netboot: ({ given }) => ({ driver: given?.netboot ?? openNetboot, close: async () => undefined }),
+  greets: ({ given }) => ({ driver: given?.greets ?? greetsBySsh, close: async () => undefined }),
   // By which engine a BMC is spoken to stands with its server.
   bmc: ({ given }) => ({ driver: given?.bmc ?? openBmcs(), close: async () => undefined }),
 };

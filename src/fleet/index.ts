@@ -18,7 +18,9 @@ export {
   useHeldAddresses,
 } from './addresses.ts';
 export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
+export { carryOut, disarm, isServerOn, ServerFailure, switchOff } from './assignments/carryOut.ts';
 export { serverDesk } from './assignments/desk.ts';
+export { closeAssignment, disksOf, layoutOf, openAssignment } from './assignments/open.ts';
 export { sealedPlans } from './assignments/rows.ts';
 export { type Needs, requireAddresses, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';

@@ -15,6 +15,7 @@ export { cancellation } from './cancel/settings.ts';
 export { changeDueAt } from './changeDue.ts';
 export { serviceConcerns } from './concerns.ts';
 export { createServices, type NewService, sealedPasswords } from './create.ts';
+export { lockServicesOf } from './delivery/cancelUndelivered.ts';
 export {
   completeDelivery,
   failDelivery,
@@ -39,6 +40,7 @@ export {
 export { notingRecurring } from './figures/record.ts';
 export { figuresRoutes } from './figures/routes.ts';
 export { serviceFinds, serviceStaffFinds } from './finds.ts';
+export { choiceOf, dedicatedOptions } from './kinds/dedicated.ts';
 export type { Kind } from './kinds/kind.ts';
 export { selling } from './kinds/selling.ts';
 export { kindOf, kinds } from './kinds/table.ts';
@@ -48,7 +50,7 @@ export type { Mover } from './move/move.ts';
 export { moveRoutes } from './move/routes.ts';
 export { serviceNeeds } from './needs.ts';
 export { ownedServices } from './owned.ts';
-export { isStrongPassword } from './password.ts';
+export { hashServerPassword, isStrongPassword } from './password.ts';
 export { writePeriod } from './periods.ts';
 export { servicesPersonal } from './personal.ts';
 export { priceMoveStaffRoutes } from './priceMoves/routes.ts';

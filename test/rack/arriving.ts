@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,8 @@ export interface ArrivingProduct {
   addresses: { reserved: Set<string>; strangers: boolean };
   /** What its machines are plugged into. */
   switches: SimulatedSwitches;
+  /** Where a server greets by SSH. */
+  greets: Set<string>;
   /** Puts a BMC of the kind that enrolment speaks to at an address. */
   bmcAt(address: string): SimulatedBmc;
   /** What a machine with this MAC is told to start. */
@@ -54,14 +57,19 @@ export interface Told {
 /** Starts one. Its BMCs are simulated, whatever they say that they speak. */
 export async function startArrivingProduct(env: Record<string, string> = {}): Promise<ArrivingProduct> {
   const images = await mkdtemp(join(tmpdir(), 'innkeeper-images-'));
-  for (const name of ['installer/vmlinuz', 'installer/initrd', 'ipxe/snponly.efi']) {
+  const files = [
+    ...['installer/vmlinuz', 'installer/initrd', 'ipxe/snponly.efi'],
+    ...['tree-tiny/tree.tar.zst', 'tree-tiny/sha256'],
+  ];
+  for (const name of files) {
     await mkdir(join(images, name, '..'), { recursive: true });
-    await writeFile(join(images, name), name);
+    await writeFile(join(images, name), name.endsWith('sha256') ? '5a'.repeat(32) : name);
   }
   const rack = simulatedRack();
   const open = openBmcs({ rack, offForMs: 0 });
   const switches = simulatedSwitches();
   const openSwitch = openSwitches(switches);
+  const greets = new Set<string>();
   const addresses = { reserved: new Set<string>(), strangers: false };
   let served: NetbootOptions | null = null;
   const product = await startTestProduct({
@@ -71,6 +79,7 @@ export async function startArrivingProduct(env: Record<string, string> = {}): Pr
     },
     drivers: {
       bmc: (connection) => open({ ...connection, kind: 'simulated' }),
+      greets: async (address) => greets.has(address),
       switch: (connection) => openSwitch({ ...connection, kind: 'simulated' }),
       netboot: async (options) => {
         served = options;
@@ -87,7 +96,7 @@ export async function startArrivingProduct(env: Record<string, string> = {}): Pr
     ({ body }) => body.data.enrolment.networks[0]?.is_served === true,
   );
   return {
-    ...{ product, addresses, switches },
+    ...{ product, addresses, switches, greets },
     bmcAt: (address) => rack.put(address, { power: 'on' }),
     starts: async (mac) => (await fetch(`${options?.script}?mac=${mac}`)).text(),
     installer,
@@ -142,12 +151,16 @@ function send(
         text += chunk;
       });
       answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, body: text ? JSON.parse(text) : null }),
+        resolve({ status: answer.statusCode ?? 0, body: text === '' ? null : bodyOf(answer.headers, text) }),
       );
     });
     sent.on('error', reject);
     sent.end(body === undefined ? undefined : JSON.stringify(body));
   });
+}
+
+function bodyOf(headers: IncomingHttpHeaders, text: string): unknown {
+  return headers['content-type'] === 'application/json' ? JSON.parse(text) : text;
 }
 
 function inventoryOf({

@@ -10,6 +10,8 @@ const seconds: Record<string, number> = {
   'src/drivers/netboot/install.machine.test.ts': 150,
   'src/fleet/enrolment/enrol.machine.test.ts': 120,
   'src/fleet/enrolment/enrolment.test.ts': 30,
+  'src/dedicated/install/provision.machine.test.ts': 170,
+  'src/dedicated/install/provision.test.ts': 250,
   'test/restored.test.ts': 98,
   'test/restoredPayments.test.ts': 85,
   'test/idle.test.ts': 75,

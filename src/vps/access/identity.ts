@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { encrypt } from 'unixcrypt';
 import { fail, wrongWithDomain } from '../../platform/index.ts';
 import { isStrongPassword } from '../../services/index.ts';
-
-/** A password in the form that every guest understands: SHA-512 crypt(3). Takes some 25 ms. */
-export function hashPassword(password: string): string {
-  return encrypt(password, `$6$${randomBytes(12).toString('base64').replaceAll('+', '.')}`);
-}
 
 const generatedBytes = 15;
 

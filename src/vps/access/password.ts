@@ -1,10 +1,11 @@
 import type { OrganizationContext } from '../../platform/index.ts';
+import { hashServerPassword } from '../../services/index.ts';
 import { requestAction } from '../actions/act.ts';
 import { viewAction } from '../actions/history.ts';
 import { actionJob } from '../actions/job.ts';
 import { actionSaga, withMachine } from '../actions/saga.ts';
 import { keepSecrets, openSecrets } from '../actions/secrets.ts';
-import { generatePassword, hashPassword, requireStrong } from './identity.ts';
+import { generatePassword, requireStrong } from './identity.ts';
 
 interface Secrets {
   passwordHash: string;
@@ -17,7 +18,7 @@ export async function resetPassword(ctx: OrganizationContext, id: number, body: 
   if (body.password !== undefined) requireStrong(body.password);
   const password = body.password ?? generatePassword();
   const action = await requestAction(ctx, id, passwordJob, async (tx, vps, actionId) => {
-    const secrets: Secrets = { passwordHash: hashPassword(password) };
+    const secrets: Secrets = { passwordHash: hashServerPassword(password) };
     await keepSecrets(tx, vps.organization_id, actionId, secrets);
     return {};
   });

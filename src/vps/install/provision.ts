@@ -20,6 +20,7 @@ import {
 import {
   completeDelivery,
   failDelivery,
+  hashServerPassword,
   markProvisioning,
   notWanted,
   openPassword,
@@ -28,7 +29,6 @@ import {
   resourcesOf,
   vpsOptions,
 } from '../../services/index.ts';
-import { hashPassword } from '../access/identity.ts';
 import { toInstall, writeAccess } from '../access/keys.ts';
 import { finishAction, openSystemAction, progressAction } from '../actions/history.ts';
 import { giveBackAddresses } from '../giveBack.ts';
@@ -189,7 +189,7 @@ const identityStep: ProvisionStep = {
       const password = await openPassword(run.ctx, machine.service_id);
       await hypervisor.writeIdentity(spec, {
         hostname: machine.hostname,
-        passwordHash: password === null ? null : hashPassword(password),
+        passwordHash: password === null ? null : hashServerPassword(password),
         authorizedKeys: (await sshKeysOf(run.ctx, order.userId)).map((key) => key.publicKey),
         nameservers: machine.nameservers,
         userData: null,

@@ -16,7 +16,8 @@ import {
   statement,
   transaction,
 } from '../../platform/index.ts';
-import { generatePassword, hashPassword, requireHostname, requireStrong } from '../access/identity.ts';
+import { hashServerPassword } from '../../services/index.ts';
+import { generatePassword, requireHostname, requireStrong } from '../access/identity.ts';
 import { chooseKeys, type InstalledKey, keysOnMachine, writeAccess } from '../access/keys.ts';
 import { requestAction } from '../actions/act.ts';
 import { requireNoStop, startUnlessToStop, stopped } from '../actions/forcedStop.ts';
@@ -87,7 +88,7 @@ export async function reinstallVps(ctx: OrganizationContext, id: number, body: R
     const hostname = body.hostname?.toLowerCase() ?? vps.hostname ?? '';
     requireFitting(hostname, keys, body.user_data ?? '');
     const secrets: Secrets = {
-      passwordHash: password === null ? null : hashPassword(password),
+      passwordHash: password === null ? null : hashServerPassword(password),
       userData: body.user_data ?? null,
     };
     await keepSecrets(tx, vps.organization_id, actionId, secrets);

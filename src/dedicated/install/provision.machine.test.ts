@@ -1,0 +1,134 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newCustomer, type Person } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { type RackBmc, startBmc } from '../../../test/rack/bmc.ts';
+import { rackTree, withoutRack } from '../../../test/rack/here.ts';
+import { openRackNetwork, type RackNetwork } from '../../../test/rack/network.ts';
+import { buildServer, type Server } from '../../../test/rack/server.ts';
+import { newDedicated, orderDedicated, stockServer } from '../../../test/rack/stocked.ts';
+import { sql } from '../../../test/sql.ts';
+import { programIn, surroundings } from '../../../test/unpacked.ts';
+import { freePort } from '../../../test/valkey.ts';
+import { openBmcs } from '../../drivers/bmc/index.ts';
+import { openNetboot } from '../../drivers/netboot/index.ts';
+import { runAsRoot, runProgram } from '../../platform/host/program.ts';
+
+const installer = process.env.INNKEEPER_TEST_INSTALLER;
+const skip = withoutRack ?? (installer ? null : 'the installer is not built: npm test builds it first');
+if (skip) console.warn(`Delivering a real server is not tested: ${skip}`);
+
+const mac = '52:54:00:be:ef:71';
+const serials = ['NVME-0071', 'NVME-0072'];
+const mib = 192;
+const patienceMs = 400_000;
+
+describe.skipIf(skip !== null)('a dedicated server that was paid', () => {
+  let dir: string;
+  let network: RackNetwork;
+  let server: Server;
+  let bmc: RackBmc;
+  let product: TestProduct;
+  let customer: Person;
+  let productId: number;
+  const bmcAddress = () => `${network.subnet}2`;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'innkeeper-dedicated-'));
+    network = await openRackNetwork(7);
+    await runAsRoot(['ip', 'address', 'add', `${bmcAddress()}/24`, 'dev', network.bridge]);
+    server = await buildServer(join(dir, 'server'), rackTree, {
+      disks: serials.map((serial) => ({ serial, kind: 'nvme', mib })),
+      network: await network.port(mac),
+      serial: 'R1-0071',
+    });
+    // What somebody left.
+    for (const serial of serials) await server.leaveBehind(serial, 0x5a, '90M', '2M');
+    const program = join(dir, 'start');
+    const guestPort = await freePort();
+    const argv = server
+      .commandLine('SERIAL', guestPort)
+      .map((each) => `'${each}'`.replace('SERIAL', `'"$RACK_RUN"'/serial`));
+    await writeFile(program, `#!/bin/sh\n[ "$1" = start ] && exec ${argv.join(' ')}\n`, { mode: 0o755 });
+    bmc = await startBmc(rackTree, {
+      ...{ server: program, guestPort, address: bmcAddress(), port: 623, serial: 'R1-0071' },
+    });
+    product = await startTestProduct({
+      env: {
+        ...{ HYPERVISOR: 'simulator', IMAGES_DIR: installer ?? '', RACK_INTERFACE: network.bridge },
+        ...{ RACK_ADDRESSES: `${network.subnet}100-${network.subnet}150`, RACK_PORT: '0' },
+      },
+      drivers: {
+        bmc: openBmcs({ ipmi: bmc.ipmi, offForMs: 100 }),
+        netboot: (options) =>
+          openNetboot({ ...options, program: programIn(rackTree, 'dnsmasq'), env: surroundings(rackTree) }),
+      },
+    });
+    // The customer's side of the same cable.
+    await runAsRoot(['ip', 'address', 'add', `${network.subnet}65/27`, 'dev', network.bridge]);
+    await product.staff.post('/staff/address-pools', {
+      ...{ name: 'rack', location: 'RCK', network: `${network.subnet}64/27` },
+    });
+    customer = await newCustomer(product, { creditMinor: 1_000_000 });
+    await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(dir, 'id')]);
+    const key = (await readFile(join(dir, 'id.pub'), 'utf8')).trim();
+    await customer.post('/dashboard/account/ssh-keys', { name: 'mine', public_key: key });
+    productId = await newDedicated(product, 'R1');
+    await stockServer(product, 'R1', {
+      ...{ name: 'ams2-71', mac },
+      bmc: { address: bmcAddress(), port: 623, user: 'root', password: 'factory-1' },
+      disks: serials.map((serial) => ({ serial, bytes: mib * 2 ** 20, kind: 'nvme' })),
+      location: 'RCK',
+    });
+  });
+  afterAll(async () => {
+    await product?.stop();
+    await bmc?.close();
+    await network?.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  const ssh = (address: string, command: string) => {
+    const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
+    const argv = ['ssh', '-i', join(dir, 'id'), ...options.flatMap((each) => ['-o', each])];
+    return runProgram([...argv, `root@${address}`, command], { timeoutMs: 60_000 }).then(
+      ({ stdout }) => stdout,
+    );
+  };
+
+  it('is started by its BMC, proved on its serial line, wiped, installed with RAID1, and lets its customer in', async () => {
+    await expect
+      .poll(
+        async () => (await product.staff.get('/staff/enrolment')).body.data.enrolment.networks[0]?.is_served,
+        { timeout: 60_000 },
+      )
+      .toBe(true);
+    const began = Date.now();
+    const { serviceId } = await orderDedicated(customer, productId);
+    const read = async () => (await customer.get(`/dashboard/services/${serviceId}`)).body.data.service;
+    await expect
+      .poll(async () => (await read()).provisioning_state, { timeout: patienceMs, interval: 500 })
+      .toMatch(/done|failed/);
+    const service = await read();
+    const [work] = await sql(
+      product,
+      `select state, step, failure, tries, plan, tree_bytes, extract(epoch from ended_at - opened_at)::int as seconds,
+         (select jsonb_object_agg(key, value -> 'method') from jsonb_each(erasures)) as methods from server_assignments`,
+    );
+    console.log(`paid → SSH in ${Math.round((Date.now() - began) / 1000)} s: ${JSON.stringify(work)}`);
+    expect(service, JSON.stringify(work)).toMatchObject({ status: 'active', provisioning_state: 'done' });
+    expect(work).toMatchObject({
+      ...{ state: 'done', tries: 1, failure: null, plan: null },
+      methods: Object.fromEntries(serials.map((serial) => [serial, 'format-user-data'])),
+    });
+
+    expect(await ssh(service.primary_ip, 'hostname')).toBe('metal1.example.com\n');
+    expect(await ssh(service.primary_ip, 'cat /proc/mdstat')).toContain('[UU]');
+    // It came from its disks: it is told to start them whenever it asks, and installs itself no second time.
+    const [counted] = await sql(product, 'select count(*)::int as starts from server_starts');
+    expect(counted).toEqual({ starts: 0 });
+    expect((await bmc.server()).runs).toBe(true);
+  }, 600_000);
+});

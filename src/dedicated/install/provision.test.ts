@@ -1,0 +1,352 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newCustomer, type Person } from '../../../test/people.ts';
+import { until } from '../../../test/product.ts';
+import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { type PlayedServer, playServer } from '../../../test/rack/playing.ts';
+import { newDedicated, orderDedicated, stockServer } from '../../../test/rack/stocked.ts';
+import { settled, sql } from '../../../test/sql.ts';
+
+let world: ArrivingProduct;
+let customer: Person;
+beforeAll(async () => {
+  world = await startArrivingProduct();
+  customer = await newCustomer(world.product, { creditMinor: 10_000_000 });
+});
+afterAll(() => world.product.stop());
+
+const staff = () => world.product.staff;
+const serverOf = async (id: number) => (await staff().get(`/staff/servers/${id}`)).body.data.server;
+const service = async (id: number) => (await customer.get(`/dashboard/services/${id}`)).body.data.service;
+const ended = (id: number) =>
+  until(
+    () => service(id),
+    ({ provisioning_state: state, status }) =>
+      state === 'done' || state === 'failed' || status === 'cancelled',
+    60_000,
+  );
+
+let made = 0;
+/** So many servers that are alike, of a model of their own, and the product that sells them. */
+async function stocked(count: number) {
+  made += 1;
+  const model = `R-${made}`;
+  const productId = await newDedicated(world.product, model);
+  const servers: (PlayedServer & { id: number })[] = [];
+  for (let nth = 1; nth <= count; nth += 1) {
+    const mac = `52:54:00:0d:${String(made).padStart(2, '0')}:0${nth}`;
+    const address = `198.51.100.${made * 10 + nth}`;
+    const disks = [`${model}-${nth}-A`, `${model}-${nth}-B`];
+    const bmc = world.bmcAt(address);
+    bmc.power = 'off';
+    const id = await stockServer(world.product, model, {
+      ...{ name: `${model}-${nth}`, mac, bmc: { address, user: 'root', password: 'factory-1' } },
+      disks: disks.map((serial) => ({ serial, bytes: 960_197_124_096, kind: 'nvme' as const })),
+    });
+    servers.push(Object.assign(playServer(world, { mac, disks, bmc }), { id }));
+  }
+  const [first] = servers;
+  if (first === undefined) throw new Error('none');
+  return { productId, servers, first, second: servers[1] ?? first };
+}
+
+describe('a paid dedicated server', () => {
+  it('is started, proved, wiped, installed and greets, and then starts its disks', async () => {
+    const { productId, first } = await stocked(1);
+    const { serviceId } = await orderDedicated(customer, productId);
+    const after = await ended(serviceId);
+    expect(after).toMatchObject({ status: 'active', provisioning_state: 'done', type: 'dedicated' });
+    expect(first.told).toEqual(['installer', 'disk']);
+    expect(first.plans).toMatchObject([
+      {
+        task: 'install',
+        wipe: ['R-1-1-A', 'R-1-1-B'],
+        layout: { kind: 'raid1', serials: ['R-1-1-A', 'R-1-1-B'] },
+        image: { sha256: '5a'.repeat(32) },
+        identity: {
+          hostname: 'metal1.example.com',
+          passwordHash: expect.stringMatching(/^\$6\$/),
+          mac: '52:54:00:0d:01:01',
+          addresses: [{ family: 4, address: after.primary_ip }],
+        },
+      },
+    ]);
+    expect(first.bmc).toMatchObject({ power: 'on', nextBoot: null, starts: ['network'] });
+    expect(await serverOf(first.id)).toMatchObject({ state: 'rented' });
+    // Nothing of whom it lets in is left with us.
+    const [{ plan, erasures } = { plan: null, erasures: {} }] = await sql<{ plan: null; erasures: object }>(
+      world.product,
+      'select plan, erasures from server_assignments where server_id = $1',
+      first.id,
+    );
+    expect(plan).toBeNull();
+    expect(erasures).toMatchObject({ 'R-1-1-A': { method: 'overwrite' }, 'R-1-1-B': { marksLeft: 0 } });
+    expect(await world.starts('52:54:00:0d:01:01')).toContain('sanboot');
+    expect((await first.installer?.call('GET', 'plan'))?.status).toBe(403);
+  }, 90_000);
+});
+
+/** Waits until a condition is there, and lets so many minutes pass then. */
+async function laterThan(minutes: number, ready: () => boolean | Promise<boolean>): Promise<void> {
+  await until(async () => ready(), Boolean, 30_000);
+  world.product.clock.travel(minutes * 60_000);
+}
+
+const isSaid = async (what: string) =>
+  (await sql(world.product, `select 1 from jobs where error_message like $1 || '%'`, what)).length > 0;
+
+const failedJobs = (serviceId: number) =>
+  sql(
+    world.product,
+    `select name from jobs where state in ('failed', 'stuck') and payload ->> 'serviceId' = $1::text`,
+    serviceId,
+  );
+
+const tries = async (serverId: number) =>
+  (
+    await sql<{ tries: number }>(
+      world.product,
+      'select tries from server_assignments where server_id = $1 order by id desc limit 1',
+      serverId,
+    )
+  )[0]?.tries;
+
+describe('a server that is out of order is set aside with the reason, and another one is taken', () => {
+  it.each<[string, PlayedServer['does'], RegExp]>([
+    [
+      'that lacks a disk',
+      { hasDisks: ['x'] },
+      /other disks than were measured: it lacks R-\d+-1-A, R-\d+-1-B, and it has x/,
+    ],
+    ['that refuses to erase one', {}, /the disk R-\d+-1-B could not be wiped/],
+    ['that says it is done, and of no disk that it was wiped', { lies: true }, /not shown to be wiped/],
+    [
+      'that cannot write its system',
+      { fails: { reason: 'the boot loader could not be written', times: 1 } },
+      /boot loader could not be written/,
+    ],
+    ['whose BMC says yes and does nothing', {}, /./],
+  ])(
+    '%s',
+    async (what, does, reason) => {
+      const { productId, first, second } = await stocked(2);
+      first.does = what.includes('refuses') ? { keeps: `R-${made}-1-B` } : does;
+      if (what.includes('says yes')) first.bmc.failing = { saysYes: true };
+      const { serviceId } = await orderDedicated(customer, productId);
+      expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+      expect(await serverOf(first.id)).toMatchObject({
+        state: 'quarantined',
+        reason: expect.stringMatching(reason),
+      });
+      expect(await serverOf(second.id)).toMatchObject({ state: 'rented' });
+      expect(first.bmc.power).toBe('off');
+      expect(first.told.filter((it) => it === 'installer').length).toBeLessThan(2);
+      expect(second.told).toEqual(['installer', 'disk']);
+      // The customer sees one order that went well, and nobody is called.
+      const told = await sql<{ action: string }>(
+        world.product,
+        `select action from journal where subject_type = 'service' and subject_id = $1 and action <> 'service.delivery_wanted' order by id`,
+        serviceId,
+      );
+      expect(told.map(({ action }) => action)).toEqual(['service.provisioned']);
+      expect(await failedJobs(serviceId)).toEqual([]);
+    },
+    90_000,
+  );
+
+  it('that does not come, after it was switched on once more', async () => {
+    const { productId, first, second } = await stocked(2);
+    first.does = { startsNothing: true };
+    const { serviceId } = await orderDedicated(customer, productId);
+    await laterThan(21, () => first.bmc.starts.length === 1);
+    await laterThan(21, () => first.bmc.starts.length === 2);
+    expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+    expect((await serverOf(first.id)).reason).toMatch(/did not start our installer within 20 minutes/);
+    expect(second.told).toEqual(['installer', 'disk']);
+  }, 90_000);
+
+  it('that is not the one behind its BMC is given no plan', async () => {
+    const { productId, first } = await stocked(2);
+    first.does = { prints: 'f'.repeat(32) };
+    const { serviceId } = await orderDedicated(customer, productId);
+    await laterThan(21, () => first.told.length === 1);
+    await laterThan(21, async () => (await tries(first.id)) === 2 && first.told.length === 2);
+    expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+    expect([first.plans, first.wipes]).toEqual([[], 0]);
+    expect((await serverOf(first.id)).state).toBe('quarantined');
+  }, 180_000);
+
+  it('that does not greet although it was installed', async () => {
+    const { productId, first } = await stocked(2);
+    first.does = { isMute: true };
+    const { serviceId } = await orderDedicated(customer, productId);
+    await laterThan(21, () => isSaid('the server starts what was installed'));
+    expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+    expect((await serverOf(first.id)).reason).toMatch(/did not greet by SSH/);
+  }, 90_000);
+
+  it('once: of a second one that is out of order the order fails, and is tried again with a third', async () => {
+    const { productId, first, second } = await stocked(2);
+    for (const each of [first, second]) each.does = { hasDisks: [] };
+    const { serviceId } = await orderDedicated(customer, productId);
+    expect(await ended(serviceId)).toMatchObject({ status: 'pending', provisioning_state: 'failed' });
+    for (const each of [first, second])
+      expect(await serverOf(each.id)).toMatchObject({ state: 'quarantined' });
+    const { body } = await staff().get('/staff/attention');
+    expect(JSON.stringify(body.data.concerns)).toContain('was not delivered');
+    await sql(world.product, `update servers set state = 'ready', reason = null where id = $1`, second.id);
+    second.does = {};
+    expect((await staff().post(`/staff/services/${serviceId}/retry`, {})).status).toBe(200);
+    expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+    expect((await serverOf(second.id)).state).toBe('rented');
+  }, 90_000);
+});
+
+describe('what may pass is begun once more on the same server, from the wipe', () => {
+  it.each<[string, PlayedServer['does']]>([
+    ['an image that was cut', { fails: { reason: 'the image broke off', times: 1 } }],
+    [
+      'one with another checksum',
+      { fails: { reason: "the image's checksum is 1, not the expected one", times: 1 } },
+    ],
+  ])(
+    '%s',
+    async (_, does) => {
+      const { productId, first } = await stocked(1);
+      first.does = does;
+      const { serviceId } = await orderDedicated(customer, productId);
+      expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+      expect([first.wipes, await tries(first.id)]).toEqual([2, 2]);
+    },
+    90_000,
+  );
+
+  it('an installer that hangs', async () => {
+    const { productId, first } = await stocked(1);
+    first.does = { hangs: 1 };
+    const { serviceId } = await orderDedicated(customer, productId);
+    await laterThan(11, () => first.wipes === 1);
+    expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+    expect([first.wipes, first.bmc.starts]).toEqual([2, ['network', 'network']]);
+  }, 90_000);
+
+  it('and power that goes in the middle of writing: it proves itself anew', async () => {
+    const { productId, first } = await stocked(1);
+    first.does = {
+      at: async (step) => {
+        if (step !== 'write') return;
+        first.does = {};
+        first.cutPower();
+      },
+    };
+    const { serviceId } = await orderDedicated(customer, productId);
+    expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+    expect([first.told, first.wipes]).toEqual([['installer', 'installer', 'disk'], 2]);
+    expect(await tries(first.id)).toBe(1);
+  }, 90_000);
+
+  it('but of an image that is never whole the order fails, and the server is in stock again, and off', async () => {
+    const { productId, first } = await stocked(1);
+    first.does = { fails: { reason: 'the image broke off', times: 9 } };
+    const { serviceId } = await orderDedicated(customer, productId);
+    expect(await ended(serviceId)).toMatchObject({ status: 'pending', provisioning_state: 'failed' });
+    expect([await serverOf(first.id), first.bmc.power]).toMatchObject([{ state: 'ready' }, 'off']);
+    expect(first.wipes).toBe(2);
+  }, 90_000);
+});
+
+describe('strangers', () => {
+  it('who copy its MAC end no installation, are told nothing, and are not believed', async () => {
+    const { productId, first } = await stocked(1);
+    const mac = `52:54:00:0d:${String(made).padStart(2, '0')}:01`;
+    const heard: unknown[] = [];
+    first.does = {
+      at: async () => {
+        for (let n = 0; n < 3; n += 1) await world.starts(mac);
+        const stranger = world.installer(await world.starts(mac));
+        heard.push(await stranger.claim(), await stranger.tells({ mac, disks: ['theirs'] }));
+        heard.push((await stranger.call('POST', 'report', { kind: 'failed', reason: 'the image' })).status);
+        heard.push((await stranger.call('POST', 'report', { kind: 'done' })).status);
+        heard.push(await stranger.plan(), (await stranger.call('GET', 'image')).status);
+        first.does = {};
+      },
+    };
+    const { serviceId } = await orderDedicated(customer, productId);
+    expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+    expect(heard).toEqual([200, 200, 200, 200, { task: 'wait' }, 403]);
+    expect([first.wipes, first.told]).toEqual([1, ['installer', 'disk']]);
+  }, 90_000);
+
+  it('who stole the token come too late', async () => {
+    const { productId, first } = await stocked(1);
+    let stolen = 0;
+    first.does = {
+      at: async () => {
+        const { installer } = first;
+        const answer = await installer?.call('POST', 'claim', { secret: 'e'.repeat(64) }, installer.token);
+        stolen = answer?.status ?? 0;
+        expect((await installer?.call('GET', 'plan', undefined, installer.token))?.status).toBe(403);
+      },
+    };
+    const { serviceId } = await orderDedicated(customer, productId);
+    expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+    expect(stolen).toBe(403);
+  }, 90_000);
+});
+
+it.each(['wipe', 'write', 'boot'])(
+  'money that is given back at: %s, takes the server back: it is off, in stock, and starts its disks',
+  async (at) => {
+    const { productId, first } = await stocked(1);
+    const order = Promise.withResolvers<number>();
+    first.does = {
+      at: async (step) => {
+        if (!step.startsWith(at)) return;
+        first.does = {};
+        const body = { method: 'credit', reason: 'a mistake' };
+        expect((await staff().post(`/staff/invoices/${await order.promise}/refund`, body)).status).toBe(200);
+      },
+    };
+    const { serviceId, invoiceId } = await orderDedicated(customer, productId);
+    order.resolve(invoiceId);
+    expect(await ended(serviceId)).toMatchObject({ status: 'cancelled', primary_ip: null });
+    await settled(world.product);
+    expect(await serverOf(first.id)).toMatchObject({ state: 'ready' });
+    expect(first.bmc).toMatchObject({ power: 'off', nextBoot: null });
+    expect(await world.starts(`52:54:00:0d:${String(made).padStart(2, '0')}:01`)).toContain('sanboot');
+    expect(await failedJobs(serviceId)).toEqual([]);
+  },
+  90_000,
+);
+
+it('a job that is lost in the middle of each of its steps, as when its process dies, ends right all the same', async () => {
+  const { productId, first } = await stocked(1);
+  const lost = new Set<number>();
+  // Whatever the step has done outside by now stands, and nobody remembers it.
+  const lose = setInterval(async () => {
+    const [at] = await sql<{ id: number; steps: number }>(
+      world.product,
+      `select j.id, (select count(*)::int from job_steps s where s.job_id = j.id) as steps from jobs j
+       where j.name = 'dedicated.provision' and j.state = 'running'`,
+    ).catch(() => []);
+    if (at === undefined || lost.has(at.steps)) return;
+    lost.add(at.steps);
+    await sql(world.product, `update jobs set state = 'ready', worker = null where id = $1`, at.id);
+  }, 5);
+  try {
+    const { serviceId } = await orderDedicated(customer, productId);
+    expect(await ended(serviceId)).toMatchObject({ status: 'active' });
+  } finally {
+    clearInterval(lose);
+  }
+  // Power, proof, installation and readiness at least are long enough to be hit.
+  expect(lost.size).toBeGreaterThanOrEqual(4);
+  expect(first.told.filter((each) => each === 'disk')).toEqual(['disk']);
+  expect(first.told.at(-1)).toBe('disk');
+  expect(await serverOf(first.id)).toMatchObject({ state: 'rented' });
+  const works = await sql(
+    world.product,
+    'select state from server_assignments where server_id = $1',
+    first.id,
+  );
+  expect(works).toEqual([{ state: 'done' }]);
+}, 90_000);

@@ -1,0 +1,292 @@
+import { sshKeysOf } from '../../account/index.ts';
+import {
+  carryOut,
+  closeAssignment,
+  disarm,
+  disksOf,
+  holdAnotherServer,
+  isServerOn,
+  layoutOf,
+  listAddresses,
+  openAssignment,
+  releaseAddresses,
+  rentServer,
+  requireOrderedImage,
+  reserveAddresses,
+  ServerFailure,
+  serverOfService,
+  serverTreeOf,
+  setServerAside,
+  switchOff,
+} from '../../fleet/index.ts';
+import {
+  AppError,
+  enqueue,
+  type Failure,
+  type Run,
+  type Step,
+  saga,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
+import {
+  choiceOf,
+  completeDelivery,
+  dedicatedOptions,
+  failDelivery,
+  hashServerPassword,
+  lockServicesOf,
+  markProvisioning,
+  type Order,
+  openPassword,
+  requireOrder,
+  requireWanted,
+} from '../../services/index.ts';
+import { forgetShield } from '../../shield/index.ts';
+
+interface Payload {
+  serviceId: number;
+  /** The server before was out of order: there is no third. */
+  isSecond: boolean;
+}
+
+interface State {
+  serverId: number;
+  assignmentId: number;
+  /** When it was to start what was installed. */
+  installedAt: string;
+}
+
+type ProvisionRun = Run<Payload, State>;
+type ProvisionStep = Step<Payload, State>;
+
+/** Large servers look at their memory for minutes before they start anything. */
+const greetsWithinMs = 20 * 60_000;
+const pollMs = 500;
+/** So long one try looks; then its place is another job's for a moment. */
+const lookMs = 5_000;
+
+/** Codes of failures that are a server's own: it is set aside, and another is taken. */
+const serversFault = new Set([
+  ...['server_silent', 'other_disks', 'disk_not_wiped', 'server_failed', 'server_unfit'],
+  ...['bmc_silent', 'bmc_refused', 'answer_invalid', 'nothing_happened', 'serial_taken', 'not_supported'],
+]);
+
+const openStep: ProvisionStep = {
+  name: 'open',
+  transactional: true,
+  do: async ({ ctx, payload }) => markProvisioning(ctx, payload.serviceId),
+};
+
+// The order has held it since checkout; after a failure it was given back, and one is held anew.
+const pickStep: ProvisionStep = {
+  name: 'pick',
+  transactional: true,
+  do: async ({ ctx, payload: { serviceId } }) => {
+    const held = await serverOfService(ctx, serviceId);
+    if (held !== null) return { serverId: held.id };
+    return holdAnotherServer(ctx, serviceId, wantedOf(await requireOrder(ctx, serviceId)));
+  },
+};
+
+const addressStep: ProvisionStep = {
+  name: 'addresses',
+  transactional: true,
+  do: async ({ ctx, payload: { serviceId } }) => {
+    if ((await listAddresses(ctx, serviceId)).length > 0) return;
+    const order = await requireOrder(ctx, serviceId);
+    const location = (await serverOfService(ctx, serviceId))?.location;
+    if (location == null)
+      throw unfit('the server stands in no rack, so no address is known that it could have');
+    const { ipv4Count, ipv6Count } = dedicatedOptions.read(order.options);
+    await reserveAddresses(ctx, order.organizationId, [{ id: serviceId, location, ipv4Count, ipv6Count }]);
+  },
+};
+
+/** What the installer is to do stands in the database from here on, with whom the server is to let in, sealed. */
+const planStep: ProvisionStep = {
+  name: 'plan',
+  transactional: true,
+  do: async ({ ctx, payload: { serviceId }, state }) => {
+    const serverId = serverIn(state);
+    const order = await requireOrder(ctx, serviceId);
+    const disks = await disksOf(ctx, serverId);
+    const layout = layoutOf(disks);
+    if (layout === null) throw unfit('no disk of it was measured');
+    const { os } = dedicatedOptions.read(order.options);
+    const tree = serverTreeOf(await requireOrderedImage(ctx, os));
+    if (tree === null)
+      throw Object.assign(new Error(`${os} is no system for servers any more`), { permanent: true });
+    const password = await openPassword(ctx, serviceId);
+    const addresses = await listAddresses(ctx, serviceId);
+    const assignmentId = await openAssignment(
+      ctx,
+      serverId,
+      {
+        task: 'install',
+        // All of them: whoever had the server before may have written to any.
+        wipe: disks.map(({ serial }) => serial),
+        layout,
+        identity: {
+          hostname: order.domain ?? `server-${serviceId}`,
+          keys: (await sshKeysOf(ctx, order.userId)).map((key) => key.publicKey),
+          passwordHash: password === null ? null : hashServerPassword(password),
+          addresses: addresses.map(({ family, address, prefix, gateway }) => ({
+            family,
+            address,
+            prefix,
+            gateway,
+          })),
+          nameservers: [],
+        },
+      },
+      tree,
+    );
+    return { assignmentId };
+  },
+  undo: async ({ ctx, state: { assignmentId } }) => {
+    if (assignmentId === undefined) return;
+    await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, assignmentId));
+  },
+};
+
+const powerStep: ProvisionStep = {
+  name: 'power',
+  attempts: 2,
+  do: async (run) => {
+    if (run.isHeld) await requireOff(run);
+    await until(run, 'powered');
+  },
+  // Off first, and then what was planned is called off: it starts neither the installer nor what is half written.
+  undo: async (run) => {
+    const { serverId } = run.state;
+    if (serverId === undefined) return;
+    if (run.isHeld) return requireOff(run);
+    try {
+      await switchOff(run, serverId);
+    } catch (error) {
+      if (!(error instanceof ServerFailure)) throw error;
+      const reason = `it could not be switched off after an installation that did not end: ${error.message}`;
+      await transaction(run.ctx, 'dedicated.setAside', (tx) => setServerAside(tx, serverId, reason));
+    }
+  },
+};
+
+/** After a restore a server that is on may have been delivered since the backup: a person decides, never a job. */
+async function requireOff(run: ProvisionRun): Promise<void> {
+  const serverId = serverIn(run.state);
+  if (!(await isServerOn(run, serverId))) return;
+  const message = `the server ${serverId} is on and is left alone: it may have been delivered since the backup that was restored. When nobody needs what is on it, switch it off and retry this job`;
+  throw Object.assign(new Error(message), { permanent: true });
+}
+
+const proofStep: ProvisionStep = { name: 'proof', do: (run) => until(run, 'proved') };
+
+const installStep: ProvisionStep = {
+  name: 'install',
+  do: async (run) => {
+    await until(run, 'done');
+    return { installedAt: run.ctx.clock.now().toISOString() };
+  },
+};
+
+async function until(run: ProvisionRun, stage: Parameters<typeof carryOut>[2]): Promise<void> {
+  await requireWanted(run.ctx, run.payload.serviceId);
+  const { assignmentId } = run.state;
+  if (assignmentId === undefined) throw new Error('nothing is planned for the server yet');
+  await carryOut(run, assignmentId, stage);
+}
+
+const readyStep: ProvisionStep = {
+  name: 'ready',
+  do: async (run) => {
+    const { ctx, drivers, payload, state, signal } = run;
+    await requireWanted(ctx, payload.serviceId);
+    const [first] = await listAddresses(ctx, payload.serviceId);
+    if (first === undefined) return; // nobody ordered one, and so nobody hears it
+    for (const end = performance.now() + lookMs; performance.now() < end; ) {
+      signal.throwIfAborted();
+      if (await drivers.greets(first.address)) return;
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
+    const since = new Date(state.installedAt ?? 0).getTime();
+    if (ctx.clock.now().getTime() - since > greetsWithinMs)
+      throw unfit(
+        `it was installed, and did not greet by SSH at ${first.address} within ${greetsWithinMs / 60_000} minutes`,
+      );
+    const message = `the server starts what was installed; no SSH at ${first.address} yet`;
+    throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+  },
+};
+
+const disarmStep: ProvisionStep = { name: 'disarm', do: (run) => disarm(run, serverIn(run.state)) };
+
+/** The service is its customer's from here on; a refund that came before takes the server back instead. */
+const deliverStep: ProvisionStep = {
+  name: 'deliver',
+  transactional: true,
+  do: async ({ ctx, payload: { serviceId }, state: { assignmentId } }) => {
+    const order = await requireOrder(ctx, serviceId);
+    const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;
+    await completeDelivery(ctx, order, { hostname: order.domain, primaryIp });
+    await rentServer(ctx, serviceId);
+    if (assignmentId !== undefined) await closeAssignment(ctx, assignmentId);
+  },
+};
+
+/**
+ * From a paid order to a server that greets: its disks are wiped, a system is installed, and the first one is who greets. A server that is out of order is
+ * set aside, and another is taken, once.
+ */
+export const provision = saga<Payload, State>({
+  name: 'dedicated.provision',
+  queue: 'racks',
+  // Its server and addresses were given back, and may be somebody else's for a while.
+  outages: ['insufficient_stock'],
+  steps: [
+    ...[openStep, pickStep, addressStep, planStep, powerStep],
+    ...[proofStep, installStep, readyStep, disarmStep, deliverStep],
+  ],
+  failed: async (tx, payload, failure) => {
+    const { serviceId } = payload;
+    const order = await requireOrder(tx, serviceId);
+    await lockServicesOf(tx, order.invoiceId);
+    if (serversFault.has(failure.code) && (await takeAnother(tx, order, payload, failure))) return 'unwanted';
+    await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
+    return failDelivery(tx, serviceId, `${failure.step}: ${failure.message}`);
+  },
+});
+
+/** Keeps the server out of stock, and goes on with another one where there is one; the addresses stay. False: the order cannot go on. */
+async function takeAnother(
+  tx: TxContext,
+  order: Order,
+  { serviceId, isSecond }: Payload,
+  { message }: Failure,
+): Promise<boolean> {
+  const server = await serverOfService(tx, serviceId);
+  if (server !== null) await setServerAside(tx, server.id, `it could not be installed: ${message}`);
+  if (isSecond || order.status !== 'pending') return false;
+  try {
+    const choice = wantedOf(order);
+    await holdAnotherServer(tx, serviceId, { ...choice, location: server?.location ?? choice.location });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'insufficient_stock') return false;
+    throw error;
+  }
+  await enqueue(tx, provision, { serviceId, isSecond: true }, { organizationId: order.organizationId });
+  return true;
+}
+
+function wantedOf({ productId, options }: Order) {
+  return choiceOf({ productId, options: dedicatedOptions.read(options) });
+}
+
+function serverIn({ serverId }: Partial<State>): number {
+  if (serverId === undefined) throw new Error('no server is picked yet');
+  return serverId;
+}
+
+function unfit(message: string): Error {
+  return Object.assign(new Error(message), { code: 'server_unfit', permanent: true });
+}
