@@ -9,3 +9,27 @@ alter table servers
 
 -- It is delivered on a server out of the rack, and by nobody's hand.
 alter table services add column on_server boolean not null default false;
+
+-- What is done to servers that customers have, as their history tells it.
+create table dedicated_actions (
+  id bigint primary key,
+  organization_id bigint not null,
+  service_id bigint not null,
+  server_id bigint not null references servers,
+  command text not null,
+  status text not null check (status in ('queued', 'running', 'success', 'error')),
+  progress integer not null default 0 check (progress between 0 and 100),
+  note text,
+  initiator_type text not null,
+  initiator_id bigint,
+  initiator_ip inet,
+  error_code text,
+  error_message text,
+  created_at timestamptz not null,
+  started_at timestamptz,
+  finished_at timestamptz
+);
+create index dedicated_actions_history on dedicated_actions (service_id, created_at desc, id desc);
+-- One change at a time.
+create unique index dedicated_actions_one on dedicated_actions (service_id) where status in ('queued', 'running');
+create index dedicated_actions_server on dedicated_actions (server_id) where status in ('queued', 'running');

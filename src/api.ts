@@ -64,6 +64,7 @@ import {
   couponStaffRoutes,
   groupStaffRoutes,
 } from './catalog/index.ts';
+import { dedicatedPersonal, dedicatedRoutes } from './dedicated/index.ts';
 import {
   auditRoutes,
   eventRoutes,
@@ -190,6 +191,7 @@ export const allPersonal: PersonalRoom[] = [
   servicesPersonal,
   shieldPersonal,
   vpsPersonal,
+  dedicatedPersonal,
   ticketsPersonal,
   webhooksPersonal,
   fleetPersonal,
@@ -242,6 +244,7 @@ export const allRoutes: RouteGroup[] = [
   moveRoutes([vpsMover, shieldMover]),
   upgradeRoutes,
   vpsRoutes,
+  dedicatedRoutes,
   shieldRoutes,
   shieldStaffRoutes,
   eventRoutes(besideJournal),

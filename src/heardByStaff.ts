@@ -20,6 +20,7 @@ export const shownBy: Readonly<Record<string, string>> = {
   credit: 'listInvoicesAsStaff',
   credit_note: 'listInvoicesAsStaff',
   credit_return: 'listCreditReturns',
+  dedicated: 'listServicesAsStaff',
   dispute: 'listDisputes',
   email_change: 'listUsers',
   enrolment: 'getEnrolment',

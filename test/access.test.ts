@@ -32,6 +32,7 @@ const everything = [
     'billing.manage',
     'billing.pay',
     'billing.read',
+    ...['dedicated.manage', 'dedicated.power', 'dedicated.read'],
     'members.manage',
     'members.read',
     'order',
@@ -376,7 +377,8 @@ describe('a key', () => {
         ...['shield.manage', 'shield.read', 'ticket.read', 'ticket.write', 'webhook.manage'],
       ],
       vps: [
-        ...['activity.read', 'members.manage', 'members.read', 'organization.manage', 'service.cancel'],
+        ...['activity.read', 'dedicated.manage', 'dedicated.power', 'dedicated.read'],
+        ...['members.manage', 'members.read', 'organization.manage', 'service.cancel'],
         ...['service.manage', 'ticket.read', 'ticket.write'],
         ...['vps.manage', 'vps.power', 'vps.read'],
         'webhook.manage',
@@ -479,6 +481,7 @@ describe('the roles', () => {
           'billing.manage',
           'billing.pay',
           'billing.read',
+          'dedicated.read',
           'members.read',
           'order',
           'service.read',
@@ -487,10 +490,13 @@ describe('the roles', () => {
         ],
       ],
       technical: [
+        ...['dedicated.manage', 'dedicated.power', 'dedicated.read'],
         ...['members.read', 'service.manage', 'service.read', 'shield.manage', 'shield.read'],
         ...['ticket.read', 'ticket.write', 'vps.manage', 'vps.power', 'vps.read'],
       ],
       support: [
+        'dedicated.power',
+        'dedicated.read',
         'members.read',
         'service.read',
         'shield.read',
@@ -499,7 +505,9 @@ describe('the roles', () => {
         'vps.power',
         'vps.read',
       ],
-      viewer: ['members.read', 'service.read', 'shield.read', 'ticket.read', 'vps.read'],
+      viewer: [
+        ...['dedicated.read', 'members.read', 'service.read', 'shield.read', 'ticket.read', 'vps.read'],
+      ],
     });
   });
 });

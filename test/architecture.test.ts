@@ -184,6 +184,7 @@ const tablesOf: Record<string, string[]> = {
     ...['console_hosts', 'console_lines', 'console_tickets'],
     ...['vps_charts', ...chartTableNames],
   ],
+  dedicated: ['dedicated_actions'],
   tickets: [
     ...['tickets', 'ticket_messages', 'ticket_words', 'ticket_attachments'],
     ...['ticket_canned_replies', 'ticket_feedback', 'ticket_writers'],
@@ -234,6 +235,10 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
   vps: {
     tables: ['api_keys', 'images', 'invoices', 'nodes', 'products', 'services', 'users'],
     why: 'a machine is answered for, locked and looked after together with its service; an action says who asked for it',
+  },
+  dedicated: {
+    tables: ['api_keys', 'services', 'users'],
+    why: 'a server is answered for and locked together with its service; an action says who asked for it',
   },
   tickets: {
     tables: ['invoices', 'memberships', 'organizations', 'products', 'services', 'users', 'vps_actions'],

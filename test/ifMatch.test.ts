@@ -11,6 +11,7 @@ import { runningVps } from './orders.ts';
 import { plantPasskey } from './passkeys.ts';
 import { newCustomer, newMember, newStaff, type Person, signedIn, staffHere } from './people.ts';
 import type { TestProduct } from './product.ts';
+import { newServerProduct, newServers, serverCart } from './rack/stock.ts';
 import { contents, settled, settledContents, sql } from './sql.ts';
 import { type PaidProduct, startPaidProduct } from './stripe/product.ts';
 
@@ -409,6 +410,18 @@ const things: Record<string, () => Promise<Thing>> = {
     const named = (dns_name: string) => ({ address, dns_name });
     made += 1;
     return { path, bodies: [named(`a${made}.example.com`), named(`b${made}.example.com`)] };
+  },
+  updateDedicatedIpAddress: async () => {
+    const productId = await newServerProduct(product);
+    await newServers(product, productId, 1);
+    const order = await madeBy(owner.post('/cart/checkout/invoice', serverCart(productId)));
+    const id = Number((order.service_ids as unknown as number[])[0]);
+    await sql(product, `update services set status = 'active' where id = $1`, id);
+    const path = `/dashboard/service/${id}/dedicated/ips`;
+    const { address } = (await owner.get(path)).body.data.ips[0];
+    const named = (dns_name: string) => ({ address, dns_name });
+    made += 1;
+    return { path, bodies: [named(`c${made}.example.com`), named(`d${made}.example.com`)] };
   },
   deleteSnapshot: async () => {
     made += 1;

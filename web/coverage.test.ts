@@ -19,6 +19,11 @@ const without: Readonly<Record<string, string>> = {
   ...reason('mails, browsers and payment providers call it, no page', [
     ...['openUnsubscribePage', 'unsubscribe', 'openPaymentPage', 'receivePaymentEvent', 'getBrandPicture'],
   ]),
+  ...reason('the pages of dedicated servers are not built yet', [
+    ...['getDedicatedOverview', 'startDedicatedServer', 'stopDedicatedServer', 'restartDedicatedServer'],
+    ...['getDedicatedSensors', 'getDedicatedHardware', 'getDedicatedIpAddresses'],
+    ...['updateDedicatedIpAddress', 'getDedicatedActionHistory', 'getDedicatedAction'],
+  ]),
   ...reason('clients that other companies wrote call it, no page', [
     ...['getShieldToken', 'enableShieldRuleByPost', 'disableShieldRuleByPost'],
   ]),

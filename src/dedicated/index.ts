@@ -1,13 +1,21 @@
 /**
- * Dedicated servers: from the paid order to a server out of the rack that greets by SSH. Which server that is the order has held since checkout; what
- * the installer does with it, and how it is switched, is the fleet's (`fleet/assignments`).
+/**
+ * Dedicated servers: from the paid order to a server out of the rack that greets by SSH, and what its customer does with it. Which server that is the
+ * order has held since checkout; what the installer does with it, its power and what its BMC measures are the fleet's.
  */
+
+import './errors.ts';
+import './permissions.ts';
 
 import type { AnySaga, Reaction } from '../platform/index.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
+import { powerReactions } from './power.ts';
+
+export { dedicatedPersonal } from './personal.ts';
+export { dedicatedRoutes } from './routes.ts';
 
 /** What is done to servers outside a request. */
 export const dedicatedJobs: AnySaga[] = [provision];
 
-export const dedicatedReactions: Reaction[] = deliveryReactions;
+export const dedicatedReactions: Reaction[] = [...deliveryReactions, ...powerReactions];

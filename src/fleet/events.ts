@@ -205,6 +205,8 @@ interface ServerPowerChanged {
 interface ServerPowerFailed {
   name: string;
   action: 'start' | 'stop' | 'restart';
+  /** What a machine may read of it. */
+  code: string;
   problem: string;
 }
 
@@ -384,7 +386,7 @@ export const profileDeleted = event<ServerNamed>(
 );
 export const serverPowerAsked = event<ServerPowerAsked>(
   'server.power_asked',
-  'staff asked for a server to be started, stopped or restarted',
+  'somebody asked for a server to be started, stopped or restarted',
 );
 export const serverPowerChanged = event<ServerPowerChanged>(
   'server.power_changed',
@@ -392,7 +394,7 @@ export const serverPowerChanged = event<ServerPowerChanged>(
 );
 export const serverPowerFailed = event<ServerPowerFailed>(
   'server.power_failed',
-  'a server was not switched as staff had asked',
+  'a server was not switched as was asked',
 );
 
 interface EnrolmentOpened {

@@ -41,6 +41,7 @@ export { resizeCopies } from './copies.ts';
 export { bootAnswer, macsOfServers } from './enrolment/desks.ts';
 export { sealedArrivals } from './enrolment/sealedBmc.ts';
 export { enrolmentSince, hearServerNetwork, leaveServerNetwork } from './enrolment/window.ts';
+export { serverPowerChanged, serverPowerFailed } from './events.ts';
 export { nodeStaffFinds } from './finds.ts';
 export { followGateways } from './gateways.ts';
 export { nodesCheck } from './heartbeat.ts';
@@ -85,6 +86,7 @@ export { setReverseName } from './reverse.ts';
 export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
 export { listServerImages, serverTreeOf } from './serverImages.ts';
 export { sealedBmcs } from './servers/bmc.ts';
+export { switchServer } from './servers/power.ts';
 export {
   giveBackServer,
   holdAnotherServer,
@@ -99,6 +101,13 @@ export {
   setServerAside,
   type WantedServer,
 } from './servers/rent.ts';
+export {
+  findRentedServer,
+  type RentedServer,
+  readRentedHardware,
+  readRentedSensors,
+} from './servers/rented.ts';
+export { ServerSensor, serverMeasured } from './servers/schema.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { sealedSwitches } from './switches/rows.ts';
 export { troubleNoter, writeTroubles } from './troubles.ts';

@@ -28,6 +28,7 @@ import { terminateMachine } from './suspend/terminate.ts';
 import { upgradeReactions } from './upgrade/reactions.ts';
 import { resize } from './upgrade/resize.ts';
 
+export { initiatorOf, viewAction } from './actions/history.ts';
 export { sealedSecrets } from './actions/secrets.ts';
 export { actionProgress } from './actions/underWay.ts';
 export { resolutions } from './chartParts.ts';
@@ -41,12 +42,25 @@ export { vpsMails } from './mails.ts';
 export { vpsMeasures } from './measures.ts';
 export { vpsMover } from './move.ts';
 export { evacuationRoutes } from './moves/staffRoutes.ts';
+export { nameIp, type ReverseNames, viewIpsOf } from './overview.ts';
 export { vpsPersonal } from './personal.ts';
 export { deleteProtection } from './protection.ts';
+export { type ActionRow, initiatorName, initiatorOwner } from './queries.ts';
 export { createReconciler, onMachineEvent } from './reconcile.ts';
 export { createClusterReconciler } from './reconcileCluster.ts';
 export { recoveryRoutes } from './recovery/staffRoutes.ts';
 export { vpsRoutes } from './routes.ts';
+export {
+  Action,
+  ActionData,
+  Force,
+  History,
+  HistoryParams,
+  HistoryQuery,
+  IpChange,
+  IpData,
+  Ips,
+} from './schema.ts';
 export { lateBackupMeasures } from './snapshots/lateBackups.ts';
 export { findUnknownMachines } from './unknown.ts';
 export { growth } from './upgrade/change.ts';

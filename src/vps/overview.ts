@@ -146,14 +146,19 @@ export async function readIps(ctx: OrganizationContext, id: number) {
 
 async function viewIps(ctx: OrganizationContext, vps: VpsRow) {
   if (vps.service_status === 'pending' && vps.state === null) return [];
-  const addresses = await listAddresses(ctx, vps.service_id);
-  const shieldOf = await readShieldOf(ctx, vps.service_id);
+  return viewIpsOf(ctx, vps.service_id, vps.mac);
+}
+
+/** The addresses of a service whose machine or server has this MAC. */
+export async function viewIpsOf(ctx: OrganizationContext, serviceId: number, mac: string | null) {
+  const addresses = await listAddresses(ctx, serviceId);
+  const shieldOf = await readShieldOf(ctx, serviceId);
   return addresses.map((address, index) => ({
     address: address.address,
     prefix: address.prefix,
     family: address.family,
     gateway: address.gateway,
-    mac: vps.mac,
+    mac,
     primary: index === 0,
     dns_name: address.dnsName,
     shield: shieldOf(address.address),
@@ -173,20 +178,36 @@ export async function changeIp(
   ctx: OrganizationContext,
   id: number,
   body: { address: string; dns_name: string | null },
-  dns: Pick<ReverseDns, 'capabilities'>,
+  dns: ReverseNames,
 ) {
   return transaction(ctx, 'vps.changeIp', async (tx) => {
     const vps = await requireVps(tx, id, { lock: true });
     requireUsable(vps);
-    // As the database writes it; what is no address at all is none of the machine's.
-    const address = ipaddr.isValid(body.address) ? ipaddr.parse(body.address).toString() : body.address;
-    if (isIPv6(address) && body.dns_name !== null && !dns.capabilities.includes('ipv6')) {
-      const message = 'The name server keeps no names of IPv6 addresses';
-      throw fail('not_supported', { message, details: [{ field: 'address', message }] });
-    }
-    await setReverseName(tx, id, address, body.dns_name);
-    const ip = (await viewIps(tx, vps)).find((candidate) => candidate.address === address);
-    if (!ip) throw fail('not_found');
-    return { ip };
+    return { ip: await nameIp(tx, id, body, dns, () => viewIps(tx, vps)) };
   });
+}
+
+/** What reverse DNS can do where this runs. */
+export type ReverseNames = Pick<ReverseDns, 'capabilities'>;
+
+type Ips = Awaited<ReturnType<typeof viewIpsOf>>;
+
+/** The name of an address of a service that may be used; answers the address as `view` has it then. */
+export async function nameIp(
+  tx: OrganizationContext & TxContext,
+  serviceId: number,
+  body: { address: string; dns_name: string | null },
+  dns: ReverseNames,
+  view: () => Promise<Ips>,
+): Promise<Ips[number]> {
+  // As the database writes it; what is no address at all is none of the machine's.
+  const address = ipaddr.isValid(body.address) ? ipaddr.parse(body.address).toString() : body.address;
+  if (isIPv6(address) && body.dns_name !== null && !dns.capabilities.includes('ipv6')) {
+    const message = 'The name server keeps no names of IPv6 addresses';
+    throw fail('not_supported', { message, details: [{ field: 'address', message }] });
+  }
+  await setReverseName(tx, serviceId, address, body.dns_name);
+  const ip = (await view()).find((candidate) => candidate.address === address);
+  if (!ip) throw fail('not_found');
+  return ip;
 }

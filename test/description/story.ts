@@ -368,6 +368,18 @@ export const cannotBeSent: Record<string, string> = {
   restoreNode: 'needs a cluster: vps/moves/evacuate.test.ts',
   getNodeRecovery: 'needs a cluster: vps/recovery/recover.test.ts',
   recoverNode: 'needs a cluster: vps/recovery/recover.test.ts',
+  ...Object.fromEntries(
+    [
+      ...['getDedicatedOverview', 'startDedicatedServer', 'stopDedicatedServer', 'restartDedicatedServer'],
+      ...[
+        'getDedicatedSensors',
+        'getDedicatedHardware',
+        'getDedicatedIpAddresses',
+        'updateDedicatedIpAddress',
+      ],
+      ...['getDedicatedActionHistory', 'getDedicatedAction'],
+    ].map((name) => [name, 'needs a server: dedicated/dedicated.test.ts']),
+  ),
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
 };
 

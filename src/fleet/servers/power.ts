@@ -123,5 +123,8 @@ async function endFailed(tx: TxContext, { serverId, action }: Payload, { code, m
   const problem = code === 'shutdown_timeout' ? `${message}; with force its power is taken away` : message;
   const written = await tx.db.maybe(end, { serverId, problem });
   if (written === null) return;
-  await record(tx, serverPowerFailed, { ...about(serverId), data: { name: written.name, action, problem } });
+  await record(tx, serverPowerFailed, {
+    ...about(serverId),
+    data: { name: written.name, action, code, problem },
+  });
 }

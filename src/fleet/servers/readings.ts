@@ -61,7 +61,8 @@ export async function readReadings(ctx: Context, id: number): Promise<{ readings
   });
 }
 
-async function readingsNow(ctx: Context, serverId: number): Promise<Readings> {
+/** The same of a server that is known to be there. */
+export async function readingsNow(ctx: Context, serverId: number): Promise<Readings> {
   const row = await ctx.db.maybe(readingsOf, { serverId });
   if (row === null) return { read_at: null, asked_at: null, problem: null, sensors: [], events: [] };
   const events = row.events.map((it) => ({ ...it, at: it.at === null ? null : new Date(it.at) }));

@@ -103,7 +103,7 @@ const Bmc = named(
   'The controller of a server, without its password',
 );
 const Limit = Nullable(Type.Number());
-const Sensor = named(
+export const ServerSensor = named(
   'ServerSensor',
   Type.Object({
     name: Type.String(),
@@ -137,7 +137,7 @@ export const ReadingsData = named(
         read_at: Nullable({ ...Timestamp, description: 'When it was read last; null: it never was' }),
         asked_at: Nullable(Timestamp),
         problem: Nullable(Type.String({ description: 'Why it could not be read when it was asked last' })),
-        sensors: Type.Array(Sensor),
+        sensors: Type.Array(ServerSensor),
         events: Type.Array(BmcEvent, { description: 'The oldest first, the newest 200 at most' }),
       }),
       'What a BMC measured and noted when it was read last',
@@ -177,6 +177,25 @@ const ServerPort = named(
 );
 
 const Count = Type.Integer({ minimum: 0 });
+/** What of it whoever rents a server may know, too. */
+export const serverMeasured = {
+  firmware: Type.Object({ version: Type.String(), boot: Choice(['bios', 'uefi']) }),
+  processor: Type.Object({ model: Type.String(), sockets: Count, cores: Count, threads: Count }),
+  memory_mib: Count,
+  memory_modules: Type.Array(Type.Object({ slot: Type.String(), mib: Count, type: Type.String() })),
+  disks: Type.Array(
+    Type.Object({
+      serial: Type.String(),
+      model: Type.String(),
+      firmware: Type.String(),
+      bytes: Count,
+      kind: Choice(['nvme', 'ssd', 'hdd']),
+      healthy: Nullable(Type.Boolean({ description: 'What the disk says of itself; null: nothing' })),
+    }),
+  ),
+  ports: Type.Array(Type.Object({ name: Type.String(), mac: Type.String(), linked: Type.Boolean() })),
+};
+
 export const Hardware = named(
   'ServerHardware',
   Type.Object({
@@ -186,21 +205,7 @@ export const Hardware = named(
       product: Type.String(),
       serial: Type.String(),
     }),
-    firmware: Type.Object({ version: Type.String(), boot: Choice(['bios', 'uefi']) }),
-    processor: Type.Object({ model: Type.String(), sockets: Count, cores: Count, threads: Count }),
-    memory_mib: Count,
-    memory_modules: Type.Array(Type.Object({ slot: Type.String(), mib: Count, type: Type.String() })),
-    disks: Type.Array(
-      Type.Object({
-        serial: Type.String(),
-        model: Type.String(),
-        firmware: Type.String(),
-        bytes: Count,
-        kind: Choice(['nvme', 'ssd', 'hdd']),
-        healthy: Nullable(Type.Boolean({ description: 'What the disk says of itself; null: nothing' })),
-      }),
-    ),
-    ports: Type.Array(Type.Object({ name: Type.String(), mac: Type.String(), linked: Type.Boolean() })),
+    ...serverMeasured,
     bmc: Nullable(
       Type.Object(
         {

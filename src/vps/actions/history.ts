@@ -141,11 +141,16 @@ export function queueAction(
   return ctx.db.one(insertAction, { ...askedBy(ctx), ...action, waits: true });
 }
 
-function askedBy({ actor, clock }: Context) {
+function askedBy(ctx: Context) {
+  return { id: newId(), ...initiatorOf(ctx), now: ctx.clock.now() };
+}
+
+/** Who asks for an action, as its row keeps it. */
+export function initiatorOf({ actor }: Context) {
   const isKey = actor.type === 'api_key';
   const initiatorId = isKey ? actor.apiKeyId : (actor.staffId ?? actor.userId);
   const initiatorType = actor.staffId === undefined ? actor.type : ('staff' as const);
-  return { id: newId(), initiatorType, initiatorId, initiatorIp: actor.ip, now: clock.now() };
+  return { initiatorType, initiatorId, initiatorIp: actor.ip };
 }
 
 export function locked(command: string) {

@@ -4,6 +4,9 @@ import type { EventName } from '../../../client/index.ts';
 /** What of that which was read is read anew when something happened. An event without a line does not compile. */
 const followUps: Readonly<Record<EventName, readonly string[]>> = {
   'credit.granted': ['invoices'],
+  'dedicated.action.failed': ['services'],
+  'dedicated.action.started': ['services'],
+  'dedicated.action.succeeded': ['services'],
   'invoice.cancelled': ['invoices', 'services'],
   'invoice.created': ['invoices', 'services'],
   'invoice.expired': ['invoices', 'services'],

@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+import { event } from '../events/index.ts';
+import { Id } from '../platform/http/index.ts';
+
+interface ActionTold {
+  action_id: number;
+  command: string;
+}
+
+interface ActionFailed extends ActionTold {
+  reason: string;
+}
+
+const told = { permission: 'dedicated.read', data: { action_id: Id, command: Type.String() } } as const;
+
+export const actionStarted = event<ActionTold>(
+  'dedicated.action.started',
+  'somebody asked for an action on a server',
+  told,
+);
+export const actionSucceeded = event<ActionTold>(
+  'dedicated.action.succeeded',
+  'an action on a server was done',
+  told,
+);
+export const actionFailed = event<ActionFailed>(
+  'dedicated.action.failed',
+  'an action on a server failed',
+  told,
+);

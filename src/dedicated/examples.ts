@@ -1,0 +1,92 @@
+import { type Example, exampleIds as ids, onlyPage } from '../platform/http/index.ts';
+
+const params = { id: ids.service };
+const action = {
+  ...{ id: 4503599627371601, command: 'stop', status: 'running', progress: 0, note: null },
+  ...{ created_at: '2026-01-31T22:02:14.957Z', started_at: '2026-01-31T22:02:14.957Z' },
+  ...{ finished_at: null, error: null },
+  initiator: { type: 'api_key', id: 4503599627370602, name: 'Deploys', ip: '127.0.0.1' },
+};
+const done = { ...action, status: 'success', progress: 100, finished_at: '2026-01-31T22:03:02.410Z' };
+const ip = {
+  ...{ address: '10.77.0.2', prefix: 24, family: 4, gateway: '10.77.0.1', mac: '3c:ec:ef:10:20:30' },
+  ...{ primary: true, dns_name: null, shield: { enabled: false, under_attack: false } },
+};
+const possible = { allowed: true, reason: null, code: null };
+
+/** A request and its answer for each operation, parts of one story. */
+export const examples = {
+  getDedicatedOverview: {
+    params,
+    data: {
+      dedicated: {
+        ...{ service_id: ids.service, read_at: '2026-01-31T22:05:00.000Z', hostname: 'big1.example.com' },
+        ...{ state: 'running', locked: false, os: { slug: 'tiny' }, location: 'AMS', ips: [ip] },
+        power: { state: 'on', heard_at: '2026-01-31T22:04:12.310Z', silent: false },
+        current_action: null,
+        actions: {
+          start: {
+            allowed: false,
+            reason: 'The server is running; start is possible when it is stopped or error',
+            code: 'action_not_allowed',
+          },
+          ...{ stop: possible, restart: possible },
+        },
+      },
+    },
+  },
+  startDedicatedServer: {
+    params,
+    body: {},
+    data: { action: { ...action, id: 4503599627371602, command: 'start' } },
+  },
+  stopDedicatedServer: { params, body: { force: false }, data: { action } },
+  restartDedicatedServer: {
+    params,
+    body: { force: true },
+    data: { action: { ...action, id: 4503599627371603, command: 'restart' } },
+  },
+  getDedicatedSensors: {
+    params,
+    data: {
+      sensors: [
+        {
+          ...{ name: 'CPU Temp', kind: 'temperature', unit: 'celsius', value: 41, state: 'ok' },
+          limits: { lowCritical: null, lowWarning: null, highWarning: 85, highCritical: 95 },
+        },
+      ],
+      ...{ read_at: '2026-01-31T22:00:00.000Z', silent: false },
+    },
+  },
+  getDedicatedHardware: {
+    params,
+    data: {
+      hardware: {
+        system: { vendor: 'Supermicro', product: 'AS-1015A', serial: 'S123456X' },
+        firmware: { version: '2.1', boot: 'uefi' },
+        processor: { model: 'AMD EPYC 7313P', sockets: 1, cores: 16, threads: 32 },
+        ...{ memory_mib: 65_214, memory_modules: [{ slot: 'A1', mib: 65_536, type: 'DDR4' }] },
+        disks: [
+          {
+            ...{ serial: 'S6WRNJ0T', model: 'MZQL2960', firmware: 'GDC5', kind: 'nvme', healthy: true },
+            bytes: 960_197_124_096,
+          },
+        ],
+        ports: [{ name: 'eth0', mac: '3c:ec:ef:10:20:30', linked: true }],
+      },
+      measured_at: '2026-01-20T10:00:00.000Z',
+    },
+  },
+  getDedicatedIpAddresses: { params, data: { ips: [ip] } },
+  updateDedicatedIpAddress: {
+    params,
+    body: { address: '10.77.0.2', dns_name: 'big1.example.com' },
+    data: { ip: { ...ip, dns_name: 'big1.example.com' } },
+  },
+  getDedicatedActionHistory: {
+    params,
+    query: {},
+    data: { actions: [done], ...onlyPage(1) },
+  },
+  getDedicatedAction: { params: { ...params, action_id: action.id }, data: { action: done } },
+} satisfies Record<string, Example>;

@@ -1,0 +1,13 @@
+import { type PersonalRoom, personalTable } from '../platform/index.ts';
+
+/** What is known of customers' servers. */
+export const dedicatedPersonal: PersonalRoom = {
+  tables: [
+    personalTable('dedicated_actions', {
+      organization: 'organization_id',
+      others: ['initiator_id'],
+      without: ['server_id'],
+      closing: { kept: 'its history tells who did what to a server, by numbers' },
+    }),
+  ],
+};

@@ -1,0 +1,79 @@
+import { findRentedServer, type RentedServer } from '../fleet/index.ts';
+import { type Context, fail, type OrganizationContext, requireOwn, statement } from '../platform/index.ts';
+import { type ActionRow, initiatorName, initiatorOwner } from '../vps/index.ts';
+import type { Facts } from './states.ts';
+
+interface ServiceRow {
+  service_id: number;
+  organization_id: number;
+  status: string;
+  domain: string | null;
+  options: Record<string, unknown>;
+  on_server: boolean;
+}
+
+/** A service on a server, with what is under way. */
+export interface Dedicated {
+  serviceId: number;
+  organizationId: number;
+  status: string;
+  hostname: string;
+  options: Record<string, unknown>;
+  server: RentedServer | null;
+  action: ActionRow | null;
+}
+
+const byId = statement<ServiceRow, { id: number }>(
+  'dedicated.byId',
+  'select id as service_id, organization_id, status, domain, options, on_server from services where id = :id',
+);
+const lockOwn = statement<{ id: number }, { id: number; organizationId: number }>(
+  'dedicated.lockOwnService',
+  'select id from services where id = :id and organization_id = :organizationId for update',
+);
+
+/** Columns of an action, as the wire shows it. */
+export const actionColumns = `id, service_id, command, status, progress, note, initiator_type, initiator_id,
+  ${initiatorName('initiator_type', 'initiator_id')} as initiator_name,
+  ${initiatorOwner('initiator_type', 'initiator_id')} as initiator_owner, host(initiator_ip) as initiator_ip, error_code, error_message, created_at, started_at, finished_at`;
+
+const underWay = statement<ActionRow, { serviceId: number }>(
+  'dedicated.underWay',
+  `select ${actionColumns} from dedicated_actions where service_id = :serviceId and status in ('queued', 'running')`,
+);
+
+/** Nobody changes a service of the caller's until the transaction ends; whether it is theirs. */
+export async function lockOwnDedicated(ctx: OrganizationContext, id: number): Promise<boolean> {
+  const { organizationId } = ctx;
+  return (await ctx.db.maybe(lockOwn, { id, organizationId })) !== null;
+}
+
+/**
+ * Finds a service on a server of the caller's organization. `not_found`, `forbidden` when it is another's, `not_on_server` when it is
+ * something else, also what staff delivers by hand. With `lock`, changes to it wait for this transaction.
+ */
+export async function requireDedicated(
+  ctx: OrganizationContext,
+  id: number,
+  { lock }: { lock: boolean } = { lock: false },
+): Promise<Dedicated> {
+  // First the lock, then the look: a statement that waited for a lock still sees what was there before.
+  if (lock) await lockOwnDedicated(ctx, id);
+  const row = await requireOwn(ctx, byId, { id });
+  if (!row.on_server) throw fail('not_on_server');
+  return {
+    ...{ serviceId: row.service_id, organizationId: row.organization_id, status: row.status },
+    ...{ hostname: row.domain ?? '', options: row.options },
+    server: await findRentedServer(ctx, id),
+    action: await findUnderWay(ctx, id),
+  };
+}
+
+/** The action that a server is busy with; null: none. */
+export function findUnderWay(ctx: Context, serviceId: number): Promise<ActionRow | null> {
+  return ctx.db.maybe(underWay, { serviceId });
+}
+
+export function factsOf({ status, server, action }: Dedicated): Facts {
+  return { serviceStatus: status, server, lockedBy: action?.command ?? null };
+}

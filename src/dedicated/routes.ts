@@ -1,0 +1,168 @@
+import { IdParams, routes } from '../platform/http/index.ts';
+import {
+  ActionData,
+  Force,
+  History,
+  HistoryParams,
+  HistoryQuery,
+  IpChange,
+  IpData,
+  Ips,
+} from '../vps/index.ts';
+import { listActions, readDedicatedAction } from './actions.ts';
+import { examples } from './examples.ts';
+import {
+  changeDedicatedIp,
+  lockDedicatedIps,
+  readDedicated,
+  readDedicatedHardware,
+  readDedicatedIps,
+  readDedicatedSensors,
+} from './overview.ts';
+import { switchDedicated } from './power.ts';
+import * as S from './schema.ts';
+
+const missing = ['not_found', 'not_on_server'] as const;
+const reading = {
+  auth: 'organization',
+  permission: 'dedicated.read',
+  params: IdParams,
+  errors: missing,
+} as const;
+const power = {
+  auth: 'organization',
+  permission: 'dedicated.power',
+  params: IdParams,
+  body: Force,
+  data: ActionData,
+  errors: [...missing, 'locked', 'action_not_allowed', 'conflict'],
+  limit: 'vps',
+} as const;
+
+const group = {
+  tag: 'Dedicated servers',
+  about: 'Use a server that is rented whole: power, sensors, hardware, addresses.',
+  examples,
+};
+
+export const dedicatedRoutes = routes('/dashboard/service', group, (route) => {
+  route.get(
+    '/:id/dedicated/overview',
+    {
+      ...reading,
+      operation: 'getDedicatedOverview',
+      summary: 'Get dedicated server overview',
+      description:
+        'The server as it was heard of last: power, addresses, and which actions are possible. One whose controller is silent says since when.',
+      data: S.Overview,
+    },
+    (ctx, req) => readDedicated(ctx, req.params.id),
+  );
+  route.post(
+    '/:id/dedicated/start',
+    {
+      ...power,
+      operation: 'startDedicatedServer',
+      summary: 'Start dedicated server',
+      description: 'Switches the server on. Poll the action to see when that is done.',
+    },
+    (ctx, req) => switchDedicated(ctx, req.params.id, 'start'),
+  );
+  route.post(
+    '/:id/dedicated/stop',
+    {
+      ...power,
+      operation: 'stopDedicatedServer',
+      summary: 'Stop dedicated server',
+      description:
+        'Presses the power button, and the system has two minutes to shut down; with `force` the power goes at once.',
+    },
+    (ctx, req) => switchDedicated(ctx, req.params.id, 'stop', req.body),
+  );
+  route.post(
+    '/:id/dedicated/restart',
+    {
+      ...power,
+      operation: 'restartDedicatedServer',
+      summary: 'Restart dedicated server',
+      description:
+        'Shuts the system down by the power button and starts the server again; with `force` the power goes and comes at once.',
+    },
+    (ctx, req) => switchDedicated(ctx, req.params.id, 'restart', req.body),
+  );
+  route.get(
+    '/:id/dedicated/sensors',
+    {
+      ...reading,
+      operation: 'getDedicatedSensors',
+      summary: 'Get dedicated server sensors',
+      description: 'Temperatures, fans, power and the like with their limits, read every quarter of an hour.',
+      data: S.Sensors,
+    },
+    (ctx, req) => readDedicatedSensors(ctx, req.params.id),
+  );
+  route.get(
+    '/:id/dedicated/hardware',
+    {
+      ...reading,
+      operation: 'getDedicatedHardware',
+      summary: 'Get dedicated server hardware',
+      description: 'What the server has, as it was measured.',
+      data: S.HardwareData,
+    },
+    (ctx, req) => readDedicatedHardware(ctx, req.params.id),
+  );
+  route.get(
+    '/:id/dedicated/ips',
+    {
+      ...reading,
+      operation: 'getDedicatedIpAddresses',
+      summary: 'Get dedicated server IP addresses',
+      description: 'The addresses of the server with their gateways and names.',
+      data: Ips,
+      etag: true,
+    },
+    (ctx, req) => readDedicatedIps(ctx, req.params.id),
+  );
+  route.patch(
+    '/:id/dedicated/ips',
+    {
+      auth: 'organization',
+      permission: 'dedicated.manage',
+      params: IdParams,
+      operation: 'updateDedicatedIpAddress',
+      summary: 'Update dedicated server IP address',
+      description: 'Sets the name that reverse DNS gives for an address.',
+      body: IpChange,
+      data: IpData,
+      errors: [...missing, 'invalid_domain', 'action_not_allowed', 'not_supported'],
+      drivers: ['dns'],
+      lock: (tx, req) => lockDedicatedIps(tx, req.params.id),
+    },
+    (ctx, req) => changeDedicatedIp(ctx, req.params.id, req.body, req.drivers.dns),
+  );
+  route.get(
+    '/:id/dedicated/history',
+    {
+      ...reading,
+      operation: 'getDedicatedActionHistory',
+      summary: 'Get dedicated server action history',
+      description: 'Everything that was done to the server, newest first.',
+      query: HistoryQuery,
+      data: History,
+    },
+    (ctx, req) => listActions(ctx, req.params.id, req.query),
+  );
+  route.get(
+    '/:id/dedicated/history/:action_id',
+    {
+      ...reading,
+      params: HistoryParams,
+      operation: 'getDedicatedAction',
+      summary: 'Get one dedicated server action',
+      description: 'One action. Poll it every second or two until its `status` is `success` or `error`.',
+      data: ActionData,
+    },
+    (ctx, req) => readDedicatedAction(ctx, req.params.id, req.params.action_id),
+  );
+});

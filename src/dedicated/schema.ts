@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+import { ServerSensor, serverMeasured } from '../fleet/index.ts';
+import { Choice, Id, Nullable, named, PossibleActions, Timestamp } from '../platform/http/index.ts';
+import { Action, Ips } from '../vps/index.ts';
+import { dedicatedActions, dedicatedStates, refusalCodes } from './states.ts';
+
+export const Overview = named(
+  'DedicatedAnswer',
+  Type.Object({
+    dedicated: named(
+      'DedicatedServer',
+      Type.Object({
+        service_id: Id,
+        read_at: { ...Timestamp, description: 'When it was so: what the other moments are held against' },
+        hostname: Type.String(),
+        state: named('DedicatedState', Choice(dedicatedStates)),
+        locked: Type.Boolean(),
+        power: Type.Object(
+          {
+            state: Nullable(Choice(['on', 'off'])),
+            heard_at: Nullable({ ...Timestamp, description: 'When it was so; null: nobody has heard yet' }),
+            silent: Type.Boolean({
+              description:
+                'The controller of the server does not answer: nothing newer is known than of `heard_at`',
+            }),
+          },
+          { description: 'As the controller of the server said it last' },
+        ),
+        os: Type.Object({ slug: Type.String() }),
+        location: Nullable(Type.String()),
+        ips: Ips.properties.ips,
+        current_action: Nullable(Action),
+        actions: PossibleActions(
+          { each: 'PossibleDedicatedAction', all: 'PossibleDedicatedActions' },
+          dedicatedActions,
+          refusalCodes,
+        ),
+      }),
+      'A server that is rented whole',
+    ),
+  }),
+);
+
+export const Sensors = named(
+  'DedicatedSensors',
+  Type.Object({
+    sensors: Type.Array(ServerSensor),
+    read_at: Nullable({ ...Timestamp, description: 'When they were read; null: they never were' }),
+    silent: Type.Boolean({
+      description: 'The controller of the server did not answer when it was asked last',
+    }),
+  }),
+);
+
+export const HardwareData = named(
+  'DedicatedHardware',
+  Type.Object({
+    hardware: Nullable(
+      Type.Object({
+        system: Type.Object({ vendor: Type.String(), product: Type.String(), serial: Type.String() }),
+        ...serverMeasured,
+      }),
+    ),
+    measured_at: Nullable(Timestamp),
+  }),
+);

@@ -1,0 +1,61 @@
+import type { Inventory } from '../../drivers/installer/index.ts';
+import { type Context, statement } from '../../platform/index.ts';
+import { readingsNow } from './readings.ts';
+import type { PowerAction, ServerState } from './states.ts';
+
+/** A server as whoever has it may know it: nothing of its BMC but what that said of the power, and when. */
+export interface RentedServer {
+  id: number;
+  state: ServerState;
+  location: string | null;
+  /** As its BMC said it last; null: it was never heard. */
+  power: 'on' | 'off' | null;
+  heardAt: Date | null;
+  /** Its BMC did not answer when it was asked last, or nobody says how it is asked. */
+  isSilent: boolean;
+  /** Somebody has said how its BMC is reached. */
+  canSwitch: boolean;
+  /** What is done with its power right now, by whomever. */
+  switching: PowerAction | null;
+  /** Of its first port. */
+  mac: string | null;
+}
+
+const ofService = statement<RentedServer, { serviceId: number }>(
+  'fleet.rentedServer',
+  `select s.id, s.state, r.location, b.power, b.heard_at as "heardAt", b.problem is not null or b.server_id is null as "isSilent",
+     b.server_id is not null as "canSwitch",
+     b.power_action as switching,
+     (select p.mac::text from server_ports p where p.server_id = s.id order by p.position limit 1) as mac
+   from servers s left join racks r on r.id = s.rack_id left join server_bmcs b on b.server_id = s.id
+   where s.service_id = :serviceId`,
+);
+const hardwareOf = statement<{ hardware: Inventory | null; measured_at: Date | null }, { id: number }>(
+  'fleet.hardwareOfServer',
+  'select hardware, measured_at from servers where id = :id',
+);
+
+/** The server of a service; null: it has none. */
+export function findRentedServer(ctx: Context, serviceId: number): Promise<RentedServer | null> {
+  return ctx.db.maybe(ofService, { serviceId });
+}
+
+/** What a server has, as its installer measured it; `hardware` is null where it never was. Nothing of its BMC. */
+export async function readRentedHardware(ctx: Context, id: number) {
+  const { hardware, measured_at: measuredAt } = await ctx.db.one(hardwareOf, { id });
+  if (hardware === null) return { hardware: null, measured_at: null };
+  const { system, firmware, processor, memoryMib, memoryModules, disks, ports } = hardware;
+  return {
+    hardware: {
+      system: { vendor: system.vendor, product: system.product, serial: system.serial },
+      ...{ firmware, processor, memory_mib: memoryMib, memory_modules: memoryModules, disks, ports },
+    },
+    measured_at: measuredAt,
+  };
+}
+
+/** What was measured of a server when it was read last; no event log, and no words of its BMC's. */
+export async function readRentedSensors(ctx: Context, id: number) {
+  const { sensors, read_at: readAt, problem } = await readingsNow(ctx, id);
+  return { sensors, read_at: readAt, silent: problem !== null };
+}
