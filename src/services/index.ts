@@ -40,7 +40,7 @@ export {
 export { notingRecurring } from './figures/record.ts';
 export { figuresRoutes } from './figures/routes.ts';
 export { serviceFinds, serviceStaffFinds } from './finds.ts';
-export { choiceOf, dedicatedOptions, dedicatedOptions } from './kinds/dedicated.ts';
+export { choiceOf, dedicatedOptions } from './kinds/dedicated.ts';
 export type { Kind } from './kinds/kind.ts';
 export { selling } from './kinds/selling.ts';
 export { kindOf, kinds } from './kinds/table.ts';
