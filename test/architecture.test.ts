@@ -237,7 +237,7 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: 'a machine is answered for, locked and looked after together with its service; an action says who asked for it',
   },
   dedicated: {
-    tables: ['api_keys', 'services', 'users'],
+    tables: ['api_keys', 'products', 'services', 'users'],
     why: 'a server is answered for and locked together with its service; an action says who asked for it',
   },
   tickets: {

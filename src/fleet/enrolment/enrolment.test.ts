@@ -121,7 +121,9 @@ describe('a machine that nobody knows', () => {
     expect((await machine.call('GET', 'image')).status).toBe(403);
   });
 
-  it('is a server that is ready once it gave its BMC our password and is proved to be behind it', async () => {
+  it('is a server that is ready, and known by its profile, once it gave its BMC our password and is proved to be behind it', async () => {
+    const profile = { name: 'one of 960', threads: 16, disks: [{ kind: 'nvme', gb: 960, count: 1 }] };
+    expect((await staff().post('/staff/server-profiles', profile)).status).toBe(200);
     const arrival = await arrived({
       macs: ['52:54:00:00:03:01', '52:54:00:00:03:02'],
       mac: '52:54:00:00:03:01',
@@ -134,6 +136,7 @@ describe('a machine that nobody knows', () => {
     expect(await serverOf(after.server_id)).toMatchObject({
       ...{ name: 'ams2-01', state: 'ready', serial: arrival.told.serial, macs: arrival.told.macs },
       bmc: { kind: 'ipmi', address: arrival.told.bmcAddress, user: 'innkeeper' },
+      profile: profile.name,
       ...{ disks: [{ serial: arrival.told.disks[0], removed_at: null }], hardware: { memory_mib: 64_300 } },
     });
     expect(bmc.power).toBe('off');
@@ -409,7 +412,7 @@ describe('strangers', () => {
     expect(await serverOf(serverId)).toMatchObject({ state: 'quarantined', bmc: null, macs: [] });
   });
 
-  it('who are heard where a server is plugged in are not accepted', async () => {
+  it('who are heard where a server is plugged in do not take its place there, as behind a switch that nobody reads', async () => {
     const mac = '52:54:00:00:08:01';
     it_.switches.put('192.0.2.200', {
       ports: [
@@ -418,13 +421,22 @@ describe('strangers', () => {
         ],
       ],
     });
-    const { id } = await arrived({ mac, macs: [mac] });
+    const { id, ...rest } = await arrived({ mac, macs: [mac] });
     await until(
       () => arrivalOf(id),
       (seen) => seen.plugged.length > 0,
     );
-    const { status, body } = await accept(id, { name: 'beside' });
-    expect([status, body.message]).toEqual([409, expect.stringContaining('where plugged is plugged in')]);
+    expect((await accept(id, { name: 'beside' })).status).toBe(200);
+    const { arrival } = await obeyed(id, rest);
+    expect(arrival).toMatchObject({ state: 'enrolled' });
+    expect((await serverOf(arrival.server_id)).ports).toMatchObject([
+      { mac, switch: null, switch_port: null },
+    ]);
+    const plugged = await sql(
+      it_.product,
+      `select s.name from server_ports p join servers s on s.id = p.server_id where p.switch_port = 'swp1'`,
+    );
+    expect(plugged).toEqual([{ name: 'plugged' }]);
   });
 
   it('who make up MACs fill no table, and from then on nobody new is looked at until they are forgotten', async () => {

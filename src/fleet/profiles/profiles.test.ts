@@ -83,24 +83,6 @@ describe('a profile of servers', () => {
     expect((await serverOf(server)).profile_id).toBeNull();
   });
 
-  it('is known of a server as soon as it is accepted', async () => {
-    const id = await newProfile({ threads: 16, disks: [{ kind: 'nvme', gb: 960, count: 1 }] });
-    await staff().post('/staff/enrolment/open', { hours: 8 });
-    const mac = '52:54:00:00:09:01';
-    const machine = bed.installer(await bed.starts(mac));
-    expect(await machine.claim()).toBe(200);
-    const told = { mac, macs: [mac], serial: 'S-901', uuid: 'u-901', disks: ['D-901'] };
-    expect(await machine.tells({ ...told, bmcAddress: '192.0.2.201' })).toBe(200);
-    const [arrival] = (await staff().get('/staff/enrolment/arrivals?state=waiting')).body.data.arrivals;
-    const accepted = await staff().post(`/staff/enrolment/arrivals/${arrival.id}/accept`, {
-      name: 'ams9-01',
-    });
-    expect(accepted.status, JSON.stringify(accepted.body)).toBe(200);
-    const { server_id: server } = accepted.body.data.arrival;
-    expect(await serverOf(server)).toMatchObject({ profile_id: id, profile: `profile ${made}` });
-    expect(await profileOf(id)).toMatchObject({ servers: 1, ready: 0 });
-  });
-
   it('is refused in words where it says nothing, or one thing twice, and changes nothing', async () => {
     const bad: [object, string, RegExp][] = [
       [{}, 'threads', /another rule must be given/],
