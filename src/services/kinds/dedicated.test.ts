@@ -101,7 +101,7 @@ describe('an order', () => {
     const actions = (await told(serviceId)).map(({ action }) => action);
     expect(actions).toContain('service.delivery_wanted');
     expect(actions).not.toContain('service.staff_delivery_wanted');
-    expect(await service(serviceId)).toMatchObject({ type: 'dedicated', waiting: [{ by: 'product' }] });
+    expect(await service(serviceId)).toMatchObject({ type: 'dedicated', status: 'pending' });
     const byHand = await product.staff.post(`/staff/services/${serviceId}/deliver`, {});
     expect([byHand.status, byHand.body.code]).toEqual([409, 'conflict']);
   });
