@@ -3,6 +3,7 @@ import { freeRestedAddresses, nextRested } from './addresses.ts';
 import { clusterCheck, clusterCheckPeriodicJob } from './clusters/check.ts';
 import { clusterImage } from './clusters/images.ts';
 import { noteDays } from './days.ts';
+import { forgetArrivals } from './enrolment/arrivals.ts';
 import { enrolment } from './enrolment/enrol.ts';
 import { findingPorts } from './enrolment/findPorts.ts';
 import { forgetStarts } from './enrolment/starts.ts';
@@ -44,6 +45,7 @@ export const fleetPeriodicJobs: PeriodicJob[] = [
   askingBmcsPeriodicJob,
   readingBmcsPeriodicJob,
   { name: 'fleet.forgetStarts', intervalMs: 600_000, work: forgetStarts },
+  { name: 'fleet.forgetArrivals', intervalMs: 3_600_000, work: forgetArrivals },
 ];
 
 /** What is looked after also where no jobs are done. */

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
-import type { IncomingHttpHeaders } from 'node:http';
+import { get, type IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { openBmcs, type SimulatedBmc, simulatedRack } from '../../src/drivers/bmc/index.ts';
 import type { Netboot, NetbootOptions } from '../../src/drivers/netboot/index.ts';
 import { openSwitches, type SimulatedSwitches, simulatedSwitches } from '../../src/drivers/switch/index.ts';
@@ -19,8 +21,8 @@ export interface ArrivingProduct {
   greets: Set<string>;
   /** Puts a BMC of the kind that enrolment speaks to at an address. */
   bmcAt(address: string): SimulatedBmc;
-  /** What a machine with this MAC is told to start. */
-  starts(mac: string): Promise<string>;
+  /** What a machine with this MAC is told to start. It asks from an address of its own, or from `remote`. */
+  starts(mac: string, remote?: string): Promise<string>;
   /** The program of our installer, as a machine runs it that started with this script. */
   installer(script: string): Installer;
 }
@@ -98,7 +100,7 @@ export async function startArrivingProduct(env: Record<string, string> = {}): Pr
   return {
     ...{ product, addresses, switches, greets },
     bmcAt: (address) => rack.put(address, { power: 'on' }),
-    starts: async (mac) => (await fetch(`${options?.script}?mac=${mac}`)).text(),
+    starts: (mac, remote = addressOf(mac)) => textFrom(remote, `${options?.script}?mac=${mac}`),
     installer,
   };
 }
@@ -113,6 +115,18 @@ function netbootInMemory(addresses: ArrivingProduct['addresses']): Netboot {
     },
     close: async () => undefined,
   };
+}
+
+/** On loopback, one for each machine. */
+function addressOf(mac: string): string {
+  const own = mac.split(':').slice(-3);
+  return ['127', ...own.map((byte) => Number.parseInt(byte, 16))].join('.');
+}
+
+async function textFrom(localAddress: string, url: string): Promise<string> {
+  const sent = get(url, { localAddress, agent: false });
+  const [answer] = await once(sent, 'response');
+  return text(answer);
 }
 
 let started = 0;

@@ -37,6 +37,11 @@ export interface ArrivalRow {
 /** Whoever asked so lately is there; the installer asks every two seconds, which is noted every ten. */
 export const thereForMs = 45_000;
 const noteEveryMs = 10_000;
+/** That wait at once: more is somebody who makes up machines. */
+const mostWaiting = 500;
+/** So long is kept who went away before staff decided on it, and who was rejected. */
+const undecidedMs = 24 * 3_600_000;
+const rejectedMs = 7 * 24 * 3_600_000;
 
 // Those in the list that are there when it is.
 const others = `o.id <> t.id and o.state in ('waiting', 'accepted') and t.state in ('waiting', 'accepted')
@@ -66,6 +71,23 @@ const takePlace = statement<never, { mac: string; uuid: string; serial: string; 
   'fleet.takePlaceOfArrival',
   `delete from server_arrivals where mac = :mac::macaddr and state = 'waiting' and seen_at <= :goneSince and serial = :serial
      and inventory -> 'system' ->> 'uuid' = :uuid`,
+);
+const countWaiting = statement<{ machines: number }>(
+  'fleet.countWaitingArrivals',
+  `select count(*)::int as machines from server_arrivals where state = 'waiting'`,
+);
+// The longest silent first; whom staff decides on right now is locked, and stays.
+const giveWay = statement<never, { goneSince: Date; most: number }>(
+  'fleet.arrivalsGiveWay',
+  `delete from server_arrivals where id in (select id from server_arrivals where state = 'waiting' and decided_at is null
+     and seen_at <= :goneSince order by seen_at, id limit :most for update skip locked)`,
+);
+// A rejection counts until enrolment is opened anew, however long it is open.
+const forget = statement<never, { now: Date; undecidedSince: Date; rejectedSince: Date }>(
+  'fleet.forgetArrivals',
+  `delete from server_arrivals t where (t.state = 'waiting' and t.decided_at is null and t.seen_at <= :undecidedSince)
+     or (t.state = 'rejected' and t.decided_at <= :rejectedSince
+       and not exists (select 1 from server_enrolment e where e.open_until > :now and e.opened_at <= t.decided_at))`,
 );
 // A server that was written down and waits, by a port of its own.
 const waitingServer = statement<{ id: number }, { macs: string[]; serial: string }>(
@@ -115,19 +137,24 @@ export async function requireArrival(tx: TxContext, id: number): Promise<Arrival
   return requireRow(tx, arrivalById, { id });
 }
 
-/** A machine of a start has said what it has: it is in the waiting list from now on. The same again changes nothing. */
+/**
+ * A machine of a start has said what it has: it is in the waiting list from now on. The same again changes nothing (`known`). Where the list is
+ * full, those that are silent give way; when all are there, nobody new is listed (`full`).
+ */
 export async function arrive(
   ctx: Context,
   startId: number,
   mac: string,
   inventory: Inventory,
-): Promise<void> {
-  await transaction(ctx, 'fleet.arrive', async (tx) => {
-    if ((await tx.db.maybe(byStart, { startId })) !== null) return;
+): Promise<'listed' | 'known' | 'full'> {
+  return transaction(ctx, 'fleet.arrive', async (tx) => {
+    if ((await tx.db.maybe(byStart, { startId })) !== null) return 'known';
     const now = tx.clock.now();
     const { uuid } = inventory.system;
     const serial = inventory.system.serial.trim().slice(0, 64);
-    await tx.db.run(takePlace, { mac, uuid, serial, goneSince: new Date(now.getTime() - thereForMs) });
+    const goneSince = new Date(now.getTime() - thereForMs);
+    await tx.db.run(takePlace, { mac, uuid, serial, goneSince });
+    if (!(await makeRoom(tx, goneSince))) return 'full';
     const macs = inventory.ports.map((port) => port.mac);
     const server = await tx.db.maybe(waitingServer, { macs, serial });
     const { id } = await tx.db.one(insert, {
@@ -136,7 +163,21 @@ export async function arrive(
     });
     await record(tx, machineArrived, { ...about(id), data: { mac, serial } });
     await enqueue(tx, findingPorts, { arrivalId: id }, { organizationId: null });
+    return 'listed';
   });
+}
+
+/** Whether there is room for one more in the waiting list. */
+async function makeRoom(tx: TxContext, goneSince: Date): Promise<boolean> {
+  const over = (await tx.db.one(countWaiting)).machines - mostWaiting + 1;
+  return over <= 0 || (await tx.db.run(giveWay, { goneSince, most: over })) >= over;
+}
+
+/** Forgets whom staff did not decide on and who went away, and who was rejected long ago. */
+export async function forgetArrivals(tx: TxContext): Promise<void> {
+  const now = tx.clock.now();
+  const since = (ms: number) => new Date(now.getTime() - ms);
+  await tx.db.run(forget, { now, undecidedSince: since(undecidedMs), rejectedSince: since(rejectedMs) });
 }
 
 /** The machine of a start is there. */

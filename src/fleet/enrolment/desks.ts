@@ -1,10 +1,11 @@
-import type { Desk, Plan, Report } from '../../drivers/installer/index.ts';
+import { isIPv4 } from 'node:net';
+import type { Desk, Inventory, Plan, Report } from '../../drivers/installer/index.ts';
 import type { BootDesk } from '../../drivers/netboot/index.ts';
 import { AppError, type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { type NewBmc, otherAtBmc, readBmc } from '../servers/bmc.ts';
 import { arrive, noteSeen } from './arrivals.ts';
 import { openBmc, sealBmc } from './sealedBmc.ts';
-import { findStart, keepClaim, openStart } from './starts.ts';
+import { findStart, type KeptStart, keepClaim, openStart } from './starts.ts';
 import { enrolmentSince } from './window.ts';
 
 const known = statement<{ state: string; assignment: number | null; kind: string | null }, { mac: string }>(
@@ -45,20 +46,26 @@ const knownMacs = statement<{ mac: string }>(
  * MAC, and, while enrolment is open, where nobody knows it; all others get their disk.
  */
 export function bootAnswer(ctx: Context): BootDesk['answer'] {
-  return async (mac) => {
+  return async (mac, from) => {
+    // The network of servers is IPv4. Whoever is gone by now is from nowhere, and as a stranger gets no start that nobody could count.
+    const remote = isIPv4(from) ? from : null;
     const server = await ctx.db.maybe(known, { mac });
     if (server !== null && server.assignment !== null) {
-      const token = await openStart(ctx, mac, server.assignment);
+      const token = await openStart(ctx, { mac, remote, assignmentId: server.assignment });
       const start = server.kind === 'rescue' ? 'rescue' : 'installer';
       return token === null ? { start: 'disk' } : { start, token };
     }
     if (server !== null && server.state !== 'waiting') return { start: 'disk' };
+    if (remote === null) return { start: 'disk' };
     const since = await enrolmentSince(ctx);
     if (since === null || (await ctx.db.maybe(isRejected, { mac, since })) !== null) return { start: 'disk' };
-    const token = await openStart(ctx, mac);
+    const token = await openStart(ctx, { mac, remote, assignmentId: null });
     return token === null ? { start: 'disk' } : { start: 'installer', token };
   };
 }
+
+const listFull =
+  'more machines wait to be accepted than there can be, and all of them are there: nobody new is listed. Reject those that are not yours';
 
 /** Whom the installers of machines call. None of them is told to do anything to a disk. */
 export function enrolmentDesk(ctx: Context): Desk {
@@ -66,6 +73,14 @@ export function enrolmentDesk(ctx: Context): Desk {
   const toDo = async ({ tokenHash }: { tokenHash: string }) => {
     const id = await idOf(tokenHash);
     return id === null ? ({ task: 'wait' } as const) : taskOf(ctx, id);
+  };
+  // Said when it becomes full: whoever fills the list would fill the log otherwise.
+  let isFull = false;
+  const arrived = async ({ id, mac }: KeptStart, inventory: Inventory) => {
+    const came = await arrive(ctx, id, mac, inventory);
+    if (came === 'known') return;
+    if (came === 'full' && !isFull) ctx.log.warn({ mac }, listFull);
+    isFull = came === 'full';
   };
   return {
     find: (hash) => findStart(ctx, hash),
@@ -75,7 +90,9 @@ export function enrolmentDesk(ctx: Context): Desk {
     },
     async report({ tokenHash }, report) {
       const start = await findStart(ctx, tokenHash);
-      if (start !== null) await hear(ctx, start, report);
+      if (start === null) return;
+      if (report.kind === 'inventory') await arrived(start, report.inventory);
+      if (report.kind === 'bmc') await hearInside(ctx, start.id, report);
     },
     plan: toDo,
     meanwhile: toDo,
@@ -91,11 +108,13 @@ async function taskOf(ctx: Context, startId: number): Promise<Extract<Plan, { ta
   return { task: 'bmc', bmc: { user, password } };
 }
 
-async function hear(ctx: Context, { id, mac }: { id: number; mac: string }, report: Report): Promise<void> {
-  if (report.kind === 'inventory') return arrive(ctx, id, mac, report.inventory);
-  if (report.kind !== 'bmc') return;
+async function hearInside(
+  ctx: Context,
+  startId: number,
+  report: Extract<Report, { kind: 'bmc' }>,
+): Promise<void> {
   await transaction(ctx, 'fleet.hearInside', async (tx) => {
-    const machine = await tx.db.maybe(lockAccepted, { startId: id });
+    const machine = await tx.db.maybe(lockAccepted, { startId });
     if (machine === null) return;
     const { id: arrivalId, bmc: sealed } = machine;
     const known = openBmc(tx, arrivalId, sealed);

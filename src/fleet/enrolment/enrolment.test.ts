@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { watchChanges } from '../../../test/noted.ts';
 import { until } from '../../../test/product.ts';
 import {
@@ -20,6 +20,13 @@ afterAll(() => it_.product.stop());
 const staff = () => it_.product.staff;
 const open = () => staff().post('/staff/enrolment/open', { hours: 8 });
 const close = () => staff().post('/staff/enrolment/close', {});
+/** After its clock has leapt: a network that is not heard of for a minute is served by nobody. */
+const openAgain = async () => {
+  const isServed = async () =>
+    (await staff().get('/staff/enrolment')).body.data.enrolment.networks[0].is_served;
+  await until(isServed, Boolean);
+  expect((await open()).status).toBe(200);
+};
 const list = async () => (await staff().get('/staff/enrolment/arrivals?state=waiting')).body.data.arrivals;
 const arrivalOf = async (id: number) =>
   (await staff().get(`/staff/enrolment/arrivals/${id}`)).body.data.arrival;
@@ -100,11 +107,7 @@ describe('while enrolment is closed', () => {
 
 describe('a machine that nobody knows', () => {
   beforeAll(async () => {
-    // Its clock has just leapt, and a network that is not heard of for a minute is served by nobody.
-    const isServed = async () =>
-      (await staff().get('/staff/enrolment')).body.data.enrolment.networks[0].is_served;
-    await until(isServed, Boolean);
-    await open();
+    await openAgain();
   });
 
   it('waits in the list with what it has, and is told to do nothing', async () => {
@@ -480,6 +483,147 @@ describe('strangers', () => {
     const { status } = await accept(id, body);
     expect([400, 404]).toContain(status);
     expect(await contents(it_.product)).toEqual(before);
+  });
+});
+
+describe('room that strangers take up', () => {
+  beforeAll(() => openAgain());
+
+  const address = '127.99.0.1';
+  const hours = (count: number) => count * 3_600_000;
+  /** A machine that starts there, with a MAC that is made up. */
+  const madeUp = async (n: number) =>
+    it_.installer(await it_.starts(`52:54:00:00:09:${n.toString(16).padStart(2, '0')}`, address));
+  const countOf = async (table: string, where: string) =>
+    (await sql<{ count: number }>(it_.product, `select count(*)::int from ${table} where ${where}`))[0]
+      ?.count;
+  /** As many machines as that in the list, as if each had arrived and gone on asking; their ids. */
+  const fill = (count: number, change = {}) => {
+    const columns = { state: 'waiting', seen_at: it_.product.clock.now(), decided_at: null, ...change };
+    return sql<{ id: number }>(
+      it_.product,
+      `insert into server_arrivals (state, mac, serial, inventory, arrived_at, seen_at, decided_at)
+       select $2, '52:54:00:00:0a:01', 'made-up-' || n, (select inventory from server_arrivals limit 1), $3, $3, $4
+       from generate_series(1, $1::int) n returning id`,
+      ...[count, columns.state, columns.seen_at, columns.decided_at],
+    );
+  };
+  const left = async (ids: readonly number[]) =>
+    (
+      await sql<{ id: number }>(
+        it_.product,
+        'select id from server_arrivals where id = any($1) order by id',
+        ids,
+      )
+    ).map(({ id }) => id);
+
+  it('at one address is that of twenty starts, claimed or not: the oldest are forgotten, and nobody else’s', async () => {
+    const [server] = await sql<{ id: number }>(it_.product, `select id from servers where name = 'ams2-01'`);
+    const [work] = await sql<{ id: number }>(
+      it_.product,
+      `insert into server_assignments (server_id, kind, state, disks, opened_at) values ($1, 'wipe', 'open', '[]', $2) returning id`,
+      ...[server?.id, it_.product.clock.now()],
+    );
+    const elsewhere = it_.installer(await it_.starts('52:54:00:00:09:fe'));
+    const ofServer = it_.installer(await it_.starts('52:54:00:00:03:01', address));
+    const listed = it_.installer(await it_.starts('52:54:00:00:09:fd', address));
+    await listed.claim();
+    await listed.tells({ mac: '52:54:00:00:09:fd', serial: 'listed' });
+    const machines: Installer[] = [];
+    for (let n = 0; n < 30; n += 1) {
+      const machine = await madeUp(n);
+      machines.push(machine);
+      if (n % 2 === 0) expect(await machine.claim()).toBe(200);
+    }
+    const answers = [];
+    for (const machine of machines) answers.push(await machine.claim());
+    expect(answers).toEqual([...Array(10).fill(403), ...Array(20).fill(200)]);
+    expect(await elsewhere.claim()).toBe(200);
+    expect(await ofServer.claim()).toBe(200);
+    expect(await listed.plan()).toEqual({ task: 'wait' });
+    await sql(it_.product, 'delete from server_assignments where id = $1', work?.id);
+  });
+
+  it('is theirs for ten minutes when they claimed a start and say nothing: who has said what it has, and a server at work, stay', async () => {
+    const [server] = await sql<{ id: number }>(it_.product, `select id from servers where name = 'ams2-01'`);
+    const [work] = await sql<{ id: number }>(
+      it_.product,
+      `insert into server_assignments (server_id, kind, state, disks, opened_at) values ($1, 'wipe', 'open', '[]', $2) returning id`,
+      ...[server?.id, it_.product.clock.now()],
+    );
+    const silent = await madeUp(1);
+    const atWork = it_.installer(await it_.starts('52:54:00:00:03:01'));
+    expect([await silent.claim(), await atWork.claim()]).toEqual([200, 200]);
+    const { machine: mine } = await arrived();
+    const soon = async (minutes: number) => {
+      it_.product.clock.travel(minutes * 60_000);
+      await it_.product.periodic('fleet.forgetStarts');
+      return Promise.all([silent, atWork, mine].map(async ({ call }) => (await call('GET', 'plan')).status));
+    };
+    expect(await soon(9)).toEqual([200, 200, 200]);
+    expect(await soon(2)).toEqual([403, 200, 200]);
+    await sql(it_.product, 'delete from server_assignments where id = $1', work?.id);
+  });
+
+  it('in the list is that of five hundred: the silent give way, but for those that staff decided on', async () => {
+    const warned = vi.spyOn(it_.product.ctx.log, 'warn');
+    const full = () => warned.mock.calls.filter((call) => String(call[1]).includes('nobody new is listed'));
+    const gone = new Date(it_.product.clock.now().getTime() - 60_000);
+    const silent = await fill(2, { seen_at: gone });
+    const decided = await fill(1, { seen_at: gone, decided_at: gone });
+    await sql(
+      it_.product,
+      `update server_arrivals set seen_at = $1 where state = 'waiting' and serial not like 'made-up-%'`,
+      it_.product.clock.now(),
+    );
+    await fill(500 - ((await countOf('server_arrivals', `state = 'waiting'`)) ?? 0));
+    const came = async (n: number) => {
+      const machine = await madeUp(n);
+      expect(await machine.claim()).toBe(200);
+      expect(await machine.tells({ mac: '52:54:00:00:0b:01', serial: `came-${n}` })).toBe(200);
+      expect(await machine.plan()).toEqual({ task: 'wait' });
+      return countOf('server_arrivals', `serial = 'came-${n}'`);
+    };
+    expect([await came(1), await came(2), full().length]).toEqual([1, 1, 0]);
+    expect([await came(3), await came(4)]).toEqual([0, 0]);
+    expect(full()).toHaveLength(1);
+    expect(await countOf('server_arrivals', `state = 'waiting'`)).toBe(500);
+    expect(await left([...silent, ...decided].map(({ id }) => id))).toEqual(decided.map(({ id }) => id));
+    warned.mockRestore();
+    await sql(it_.product, `delete from server_arrivals where serial like 'made-up-%'`);
+  });
+
+  it('is theirs for a day once they are silent, and for a week once they are rejected, or as long as that counts', async () => {
+    const ago = (ms: number) => new Date(it_.product.clock.now().getTime() - ms);
+    const one = async (change: object) => (await fill(1, change))[0]?.id ?? 0;
+    const silent = await one({ seen_at: ago(hours(1)) });
+    const decided = await one({ seen_at: ago(hours(1)), decided_at: ago(hours(1)) });
+    const enrolled = await one({ state: 'enrolled', seen_at: ago(hours(1)), decided_at: ago(hours(1)) });
+    const rejected = await one({ state: 'rejected', decided_at: it_.product.clock.now() });
+    const { id, machine } = await arrived();
+    // As one whose BMC is slow for a very long time.
+    await sql(it_.product, `update server_arrivals set state = 'accepted' where id = $1`, id);
+    const leftIn = async (count: number) => {
+      it_.product.clock.travel(hours(count));
+      await it_.product.periodic('fleet.forgetStarts');
+      await it_.product.periodic('fleet.forgetArrivals');
+      return left([silent, decided, enrolled, rejected, id]);
+    };
+    expect(await leftIn(22)).toEqual([silent, decided, enrolled, rejected, id]);
+    expect(await leftIn(4)).toEqual([decided, enrolled, rejected, id]);
+    expect((await machine.call('GET', 'plan')).status).toBe(200);
+    expect(await leftIn(6 * 24)).toEqual([decided, enrolled, id]);
+    // While enrolment that was open then is open still, it counts.
+    await openAgain();
+    const counting = await one({ state: 'rejected', decided_at: it_.product.clock.now() });
+    await sql(it_.product, `update server_enrolment set open_until = open_until + interval '30 days'`);
+    it_.product.clock.travel(hours(8 * 24));
+    await it_.product.periodic('fleet.forgetArrivals');
+    expect(await left([counting])).toEqual([counting]);
+    await close();
+    await it_.product.periodic('fleet.forgetArrivals');
+    expect(await left([counting])).toEqual([]);
+    await sql(it_.product, `update server_arrivals set state = 'waiting' where id = $1`, id);
   });
 });
 

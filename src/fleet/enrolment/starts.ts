@@ -21,18 +21,27 @@ interface Row {
 
 /** Of one MAC, that nobody has claimed: whoever fetches scripts in a loop fills no table. */
 const mostOpen = 20;
-/** Of all: more is somebody who makes up MACs. */
+/** From one address, that have said nothing of themselves yet, claimed or not: who makes up MACs there takes up nobody else's room. */
+const mostFromOne = 20;
+/** Of all: more is somebody who makes up addresses, too. */
 const mostAtOnce = 2_000;
 /** After this many minutes a token that nobody has claimed opens nothing. */
 const openMinutes = 30;
+/** So long has whoever claimed a start to say what it has, which takes the largest server a minute or two. */
+const claimedMinutes = 10;
 
 const insert = statement<
   { id: number },
-  Omit<Start, 'secretHash' | 'proved'> & { mac: string; assignmentId: number | null; now: Date }
+  Omit<Start, 'secretHash' | 'proved'> & {
+    mac: string;
+    remote: string | null;
+    assignmentId: number | null;
+    now: Date;
+  }
 >(
   'fleet.insertStart',
-  `insert into server_starts (mac, assignment_id, token_hash, nonce, opened_at)
-   values (:mac::macaddr, :assignmentId::bigint, :tokenHash, :nonce, :now) returning id`,
+  `insert into server_starts (mac, remote, assignment_id, token_hash, nonce, opened_at)
+   values (:mac::macaddr, :remote::inet, :assignmentId::bigint, :tokenHash, :nonce, :now) returning id`,
 );
 // Of those that nobody knows: strangers keep no server from what is to be done with it.
 const count = statement<{ starts: number }>(
@@ -44,14 +53,21 @@ const forgetOlder = statement<never, { mac: string; most: number }>(
   `delete from server_starts where id in (select id from server_starts where mac = :mac::macaddr and secret_hash is null
      order by id desc offset :most)`,
 );
+// Whoever is in the waiting list has said what it has, and a server is to be worked on whatever else asks from where it asks.
+const forgetOlderFrom = statement<never, { remote: string; most: number }>(
+  'fleet.forgetOlderStartsFrom',
+  `delete from server_starts where id in (select s.id from server_starts s where s.remote = :remote::inet and s.assignment_id is null
+     and not exists (select 1 from server_arrivals a where a.start_id = s.id) order by s.id desc offset :most)`,
+);
 const byHash = statement<Row, { hash: string; since: Date }>(
   'fleet.startByHash',
   `select id, mac::text as mac, assignment_id, token_hash, secret_hash, nonce, proved from server_starts
    where secret_hash = :hash or (token_hash = :hash and (secret_hash is not null or opened_at > :since))`,
 );
-const keep = statement<never, { id: number; secretHash: string }>(
+const keep = statement<never, { id: number; secretHash: string; now: Date }>(
   'fleet.claimStart',
-  'update server_starts set secret_hash = :secretHash where id = :id and coalesce(secret_hash, :secretHash) = :secretHash',
+  `update server_starts set secret_hash = :secretHash, claimed_at = coalesce(claimed_at, :now)
+   where id = :id and coalesce(secret_hash, :secretHash) = :secretHash`,
 );
 const proveOne = statement<never, { id: number }>(
   'fleet.proveStart',
@@ -62,22 +78,26 @@ const endOthers = statement<never, { id: number; mac: string }>(
   'delete from server_starts where mac = :mac::macaddr and id <> :id',
 );
 const end = statement<never, { id: number }>('fleet.endStart', 'delete from server_starts where id = :id');
-// What nobody has claimed, and what was claimed by somebody who then said nothing of itself.
-const forget = statement<never, { unclaimedSince: Date; silentSince: Date }>(
+// What nobody has claimed, what was claimed by somebody who then said nothing of itself, and what was not heard of for a day. Those that are
+// being enrolled are none of them, nor those of a server that is to be worked on; of these a stranger's own is over after a day.
+const forget = statement<never, { unclaimedSince: Date; claimedSince: Date; silentSince: Date }>(
   'fleet.forgetStarts',
   `delete from server_starts s where (s.secret_hash is null and s.opened_at <= :unclaimedSince)
-     or (s.opened_at <= :silentSince and not exists (select 1 from server_arrivals a where a.start_id = s.id and a.seen_at > :silentSince)
+     or (s.secret_hash is not null and coalesce(s.claimed_at, s.opened_at) <= :claimedSince and s.disks is null
+       and not exists (select 1 from server_arrivals a where a.start_id = s.id)
+       and not exists (select 1 from server_assignments g where g.id = s.assignment_id and g.ended_at is null))
+     or (s.opened_at <= :silentSince
+       and not exists (select 1 from server_arrivals a where a.start_id = s.id and (a.seen_at > :silentSince or a.state = 'accepted'))
        and not (s.proved and exists (select 1 from server_assignments g where g.id = s.assignment_id and g.ended_at is null)))`,
 );
 
 /**
  * Opens a start for whoever says that it has this MAC, and gives the token for its boot script; null while there are too many that nobody
- * knows. `assignmentId`: what is to be done with the server that has it.
+ * knows. `remote`: the address that it asks from. `assignmentId`: what is to be done with the server that has the MAC.
  */
 export async function openStart(
   ctx: Context,
-  mac: string,
-  assignmentId: number | null = null,
+  { mac, remote, assignmentId }: { mac: string; remote: string | null; assignmentId: number | null },
 ): Promise<string | null> {
   if (assignmentId === null && (await ctx.db.one(count)).starts >= mostAtOnce) {
     ctx.log.warn({ mac }, 'more machines start from the network than there can be: nobody new is looked at');
@@ -86,8 +106,10 @@ export async function openStart(
   const { token, start } = newStart();
   const { tokenHash, nonce } = start;
   await transaction(ctx, 'fleet.openStart', async (tx) => {
-    await tx.db.one(insert, { mac, assignmentId, tokenHash, nonce, now: tx.clock.now() });
+    await tx.db.one(insert, { mac, remote, assignmentId, tokenHash, nonce, now: tx.clock.now() });
     await tx.db.run(forgetOlder, { mac, most: mostOpen });
+    if (remote !== null && assignmentId === null)
+      await tx.db.run(forgetOlderFrom, { remote, most: mostFromOne });
   });
   return token;
 }
@@ -102,7 +124,7 @@ export async function findStart(ctx: Context, hash: string): Promise<KeptStart |
 
 /** Keeps the secret that a claim gave; false when another claim came first. */
 export async function keepClaim(ctx: Context, id: number, secretHash: string): Promise<boolean> {
-  return (await ctx.db.run(keep, { id, secretHash })) === 1;
+  return (await ctx.db.run(keep, { id, secretHash, now: ctx.clock.now() })) === 1;
 }
 
 /** Its nonce was read on the serial line of its BMC: it is the one that has this MAC, and all others that say so are over. */
@@ -117,7 +139,11 @@ export async function endStart(tx: TxContext, id: number): Promise<void> {
 }
 
 export async function forgetStarts(tx: TxContext): Promise<void> {
-  await tx.db.run(forget, { unclaimedSince: before(tx, openMinutes), silentSince: before(tx, 24 * 60) });
+  await tx.db.run(forget, {
+    unclaimedSince: before(tx, openMinutes),
+    claimedSince: before(tx, claimedMinutes),
+    silentSince: before(tx, 24 * 60),
+  });
 }
 
 function before({ clock }: Context, minutes: number): Date {
