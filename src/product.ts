@@ -64,7 +64,7 @@ import { serveServerNetwork } from './serverNetwork.ts';
 import { enlistEdges, readShieldAddress } from './shield/index.ts';
 import { startReceiving } from './tickets/index.ts';
 import { version } from './version.ts';
-import { announceHost, ownAddress, serveConsoles, serveOtherProcesses, vpsJobs } from './vps/index.ts';
+import { announceHost, ownAddress, serveConsoles, serveOtherProcesses } from './vps/index.ts';
 import { sayConnections, warn } from './warn.ts';
 import { startWebhooks } from './webhooks/index.ts';
 import {
@@ -75,6 +75,7 @@ import {
   allReactions,
   allSealed,
   allWatches,
+  jobsOfCustomers,
   jobsWhileHeld,
   jobsWithoutMachines,
   periodicGlance,
@@ -155,7 +156,7 @@ async function start(config: Config, progress: StartProgress, parts: Parts, undo
 
   undo.push(startTellingReaders(ctx));
   if (config.role === 'api') await forgetUnsettled(ctx, endVisits);
-  else await settleRestore(ctx, vpsJobs, endVisits, tellKeyOwners);
+  else await settleRestore(ctx, jobsOfCustomers, endVisits, tellKeyOwners);
   const { drivers, node, watch } = await openWorld(ctx, data, progress, parts, undo);
   const build = { version, commit: commitOf(join(import.meta.dirname, '..')), role: config.role };
   const registry = createRegistry(() => ctx.db.connections(), build);
@@ -284,7 +285,7 @@ async function startBackground(
   // What somebody says of a recovery is settled before the first job, also where this process has waited for it.
   const mayWork = async () => {
     if (!(await isWhereItWas(ctx))) return false;
-    await settleRestore(ctx, vpsJobs, endVisits, tellKeyOwners);
+    await settleRestore(ctx, jobsOfCustomers, endVisits, tellKeyOwners);
     return true;
   };
   const sagas = node?.hypervisor === null ? jobsWithoutMachines : allJobs;

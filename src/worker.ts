@@ -166,6 +166,9 @@ export const allJobs: AnySaga[] = [
   attachmentForgetting,
 ];
 
+/** What is done with what customers have: after a restore a person goes on with it, since nobody knows what became of it since the backup. */
+export const jobsOfCustomers: AnySaga[] = [...vpsJobs, ...dedicatedJobs];
+
 /** What a host does that holds no machines: images are made where they are needed. */
 export const jobsWithoutMachines: AnySaga[] = allJobs.filter((job) => job !== imagePreparation);
 

@@ -18,9 +18,16 @@ export {
   useHeldAddresses,
 } from './addresses.ts';
 export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
-export { carryOut, disarm, isServerOn, ServerFailure, switchOff } from './assignments/carryOut.ts';
+export {
+  carryOut,
+  disarm,
+  isServerOn,
+  resumeAssignment,
+  ServerFailure,
+  switchOff,
+} from './assignments/carryOut.ts';
 export { serverDesk } from './assignments/desk.ts';
-export { closeAssignment, disksOf, layoutOf, openAssignment } from './assignments/open.ts';
+export { closeAssignment, disksOf, findAssignment, layoutOf, openAssignment } from './assignments/open.ts';
 export { sealedPlans } from './assignments/rows.ts';
 export { type Needs, requireAddresses, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';

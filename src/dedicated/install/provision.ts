@@ -4,6 +4,7 @@ import {
   closeAssignment,
   disarm,
   disksOf,
+  findAssignment,
   holdAnotherServer,
   isServerOn,
   layoutOf,
@@ -13,6 +14,7 @@ import {
   rentServer,
   requireOrderedImage,
   reserveAddresses,
+  resumeAssignment,
   ServerFailure,
   serverOfService,
   serverTreeOf,
@@ -69,7 +71,7 @@ const lookMs = 5_000;
 /** Codes of failures that are a server's own: it is set aside, and another is taken. */
 const serversFault = new Set([
   ...['server_silent', 'other_disks', 'disk_not_wiped', 'server_failed', 'server_unfit'],
-  ...['bmc_silent', 'bmc_refused', 'answer_invalid', 'nothing_happened', 'serial_taken', 'not_supported'],
+  ...['bmc_silent', 'bmc_refused', 'answer_invalid', 'nothing_happened', 'serial_taken'],
 ]);
 
 const openStep: ProvisionStep = {
@@ -154,20 +156,24 @@ const powerStep: ProvisionStep = {
   name: 'power',
   attempts: 2,
   do: async (run) => {
-    if (run.isHeld) await requireOff(run);
     await until(run, 'powered');
   },
   // Off first, and then what was planned is called off: it starts neither the installer nor what is half written.
   undo: async (run) => {
-    const { serverId } = run.state;
-    if (serverId === undefined) return;
+    const { serverId, assignmentId } = run.state;
+    if (serverId === undefined || assignmentId === undefined) return;
     if (run.isHeld) return requireOff(run);
+    const assignment = await findAssignment(run.ctx, assignmentId);
+    if (assignment === null || (assignment.powered_at === null && assignment.tries === 1)) return; // nothing was done to it
     try {
       await switchOff(run, serverId);
     } catch (error) {
-      if (!(error instanceof ServerFailure)) throw error;
+      if (!(error instanceof Error) || !('permanent' in error && error.permanent === true)) throw error;
       const reason = `it could not be switched off after an installation that did not end: ${error.message}`;
-      await transaction(run.ctx, 'dedicated.setAside', (tx) => setServerAside(tx, serverId, reason));
+      await transaction(run.ctx, 'dedicated.setAside', async (tx) => {
+        const held = await serverOfService(tx, run.payload.serviceId);
+        if (held?.id === serverId) await setServerAside(tx, serverId, reason);
+      });
     }
   },
 };
@@ -194,6 +200,7 @@ async function until(run: ProvisionRun, stage: Parameters<typeof carryOut>[2]): 
   await requireWanted(run.ctx, run.payload.serviceId);
   const { assignmentId } = run.state;
   if (assignmentId === undefined) throw new Error('nothing is planned for the server yet');
+  if (run.isHeld) await resumeAssignment(run.ctx, assignmentId, () => requireOff(run));
   await carryOut(run, assignmentId, stage);
 }
 
@@ -219,7 +226,18 @@ const readyStep: ProvisionStep = {
   },
 };
 
-const disarmStep: ProvisionStep = { name: 'disarm', do: (run) => disarm(run, serverIn(run.state)) };
+/** What it started from is used up by starting: a BMC that does not answer any more keeps nobody from a server that greets. */
+const disarmStep: ProvisionStep = {
+  name: 'disarm',
+  do: async (run) => {
+    try {
+      await disarm(run, serverIn(run.state));
+    } catch (error) {
+      if (!(error instanceof ServerFailure)) throw error;
+      run.ctx.log.warn({ server: run.state.serverId, err: error }, 'a server that greets was not disarmed');
+    }
+  },
+};
 
 /** The service is its customer's from here on; a refund that came before takes the server back instead. */
 const deliverStep: ProvisionStep = {
@@ -266,6 +284,8 @@ async function takeAnother(
 ): Promise<boolean> {
   const server = await serverOfService(tx, serviceId);
   if (server !== null) await setServerAside(tx, server.id, `it could not be installed: ${message}`);
+  // It was set aside without being switched off, and may use its addresses for as long as it runs.
+  else await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
   if (isSecond || order.status !== 'pending') return false;
   try {
     const choice = wantedOf(order);

@@ -1,5 +1,12 @@
 import { type Bmc, BmcError } from '../../drivers/bmc/index.ts';
-import { type Context, type Drivers, statement, type TxContext, transaction } from '../../platform/index.ts';
+import {
+  type Context,
+  type Drivers,
+  findLastRestore,
+  statement,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
 import { readNonce } from '../enrolment/readNonce.ts';
 import { proveStart } from '../enrolment/starts.ts';
 import { bmcConnection } from '../servers/life.ts';
@@ -22,6 +29,7 @@ const comesWithinMs = 20 * 60_000;
 /** A BMC that answers nobody for so long is out of order. */
 const bmcWithinMs = 10 * 60_000;
 const saysSomethingWithinMs = 10 * 60_000;
+const oursToMend: ReadonlySet<string> = new Set(['program_absent', 'spec_invalid', 'not_supported']);
 /** It prints its nonce every two seconds; of a stranger's start none is read however long one listens. */
 const proofMs = 10_000;
 /** Of the slowest disks, while they are overwritten. */
@@ -137,8 +145,19 @@ function inWords({ state, step, bytes, tree_bytes: of }: Assignment): string {
 }
 
 /** Off first: whatever runs on it is not asked. What it starts from is said while it is off, for some BMCs forget it within a minute. */
-async function startFromNetwork(ctx: Context, bmc: Bmc, { server_id: serverId }: Assignment): Promise<void> {
+async function startFromNetwork(
+  ctx: Context,
+  bmc: Bmc,
+  { server_id: serverId, tries }: Assignment,
+): Promise<void> {
   const firmware = (await ctx.db.one(firmwareOf, { serverId })).boot ?? 'bios';
+  // What is in stock is off. After a restore somebody may have been given it since the backup.
+  const isFirst = tries === 1 && (await findLastRestore(ctx)) !== null;
+  if (isFirst && (await bmc.readPower()) === 'on')
+    throw new ServerFailure(
+      'server_failed',
+      'the server is on and is left alone: it may have been delivered since the backup that was restored',
+    );
   await bmc.powerOff();
   await bmc.setNextBoot({ from: 'network', firmware });
   await bmc.powerOn();
@@ -181,6 +200,28 @@ export async function isServerOn(at: AtHand, serverId: number): Promise<boolean>
   return withBmcOf(at, serverId, null, async (bmc) => (await bmc.readPower()) === 'on');
 }
 
+const resume = statement<never, { id: number; now: Date }>(
+  'fleet.resumeAssignment',
+  `update server_assignments set state = 'open', step = null, bytes = null, powered_at = null, heard_at = null, opened_at = :now
+   where id = :id and state in ('open', 'working')`,
+);
+
+/**
+ * Begins an assignment anew that a backup brought back, once, if `mayBegin` does not throw: since then somebody may have been given the server. What was
+ * begun after the restore goes on as it is.
+ */
+export async function resumeAssignment(
+  ctx: Context,
+  id: number,
+  mayBegin: () => Promise<void>,
+): Promise<void> {
+  const restore = await findLastRestore(ctx);
+  const assignment = await findAssignment(ctx, id);
+  if (restore === null || assignment === null || assignment.opened_at > restore.restored_at) return;
+  await mayBegin();
+  await ctx.db.run(resume, { id, now: ctx.clock.now() });
+}
+
 /** The server's own order of starting is all that counts from now on. */
 export async function disarm(at: AtHand, serverId: number): Promise<void> {
   await withBmcOf(at, serverId, null, (bmc) => bmc.setNextBoot(null));
@@ -201,6 +242,8 @@ async function withBmcOf<T>(
     return await work(bmc);
   } catch (error) {
     if (!(error instanceof BmcError)) throw error;
+    // Ours, and no server's: what others do with it at the moment, a program that this host lacks.
+    if (!error.wasAsked || oursToMend.has(error.code)) throw error;
     const isLate = since === null || ctx.clock.now().getTime() - since.getTime() > bmcWithinMs;
     // One that said yes has had all of the call's time to do it.
     const isFinal = error.permanent || error.code === 'nothing_happened';

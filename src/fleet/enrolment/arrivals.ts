@@ -67,10 +67,13 @@ const lockArrivalRow = statement<never, { id: number }>(
   'select id from server_arrivals where id = :id for update',
 );
 // The same machine, which has started anew: of one that is still there nobody else takes the place.
-const takePlace = statement<never, { mac: string; uuid: string; serial: string; goneSince: Date }>(
+const takePlace = statement<
+  { server_id: number | null },
+  { mac: string; uuid: string; serial: string; goneSince: Date }
+>(
   'fleet.takePlaceOfArrival',
   `delete from server_arrivals where mac = :mac::macaddr and state = 'waiting' and seen_at <= :goneSince and serial = :serial
-     and inventory -> 'system' ->> 'uuid' = :uuid`,
+     and inventory -> 'system' ->> 'uuid' = :uuid returning server_id`,
 );
 const countWaiting = statement<{ machines: number }>(
   'fleet.countWaitingArrivals',
@@ -153,12 +156,14 @@ export async function arrive(
     const { uuid } = inventory.system;
     const serial = inventory.system.serial.trim().slice(0, 64);
     const goneSince = new Date(now.getTime() - thereForMs);
-    await tx.db.run(takePlace, { mac, uuid, serial, goneSince });
+    const before = await tx.db.many(takePlace, { mac, uuid, serial, goneSince });
+    // As which server staff accepted it, be it by a serial number that staff gave it.
+    const accepted = before.find((it) => it.server_id !== null)?.server_id ?? null;
     if (!(await makeRoom(tx, goneSince))) return 'full';
     const macs = inventory.ports.map((port) => port.mac);
     const server = await tx.db.maybe(waitingServer, { macs, serial });
     const { id } = await tx.db.one(insert, {
-      ...{ startId, mac, serial, now, serverId: server?.id ?? null },
+      ...{ startId, mac, serial, now, serverId: accepted ?? server?.id ?? null },
       inventory: JSON.stringify(inventory),
     });
     await record(tx, machineArrived, { ...about(id), data: { mac, serial } });

@@ -1,16 +1,26 @@
 import { isIPv4 } from 'node:net';
 import type { Desk, Inventory, Plan, Report } from '../../drivers/installer/index.ts';
 import type { BootDesk } from '../../drivers/netboot/index.ts';
-import { AppError, type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
+import {
+  AppError,
+  type Context,
+  findLastRestore,
+  statement,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
 import { type NewBmc, otherAtBmc, readBmc } from '../servers/bmc.ts';
 import { arrive, noteSeen } from './arrivals.ts';
 import { openBmc, sealBmc } from './sealedBmc.ts';
 import { findStart, type KeptStart, keepClaim, openStart } from './starts.ts';
 import { enrolmentSince } from './window.ts';
 
-const known = statement<{ state: string; assignment: number | null; kind: string | null }, { mac: string }>(
+const known = statement<
+  { state: string; assignment: number | null; kind: string | null; opened_at: Date | null },
+  { mac: string }
+>(
   'fleet.serverAtMac',
-  `select s.state, g.id as assignment, g.kind from server_ports p join servers s on s.id = p.server_id
+  `select s.state, g.id as assignment, g.kind, g.opened_at from server_ports p join servers s on s.id = p.server_id
      left join server_assignments g on g.server_id = s.id and g.state in ('open', 'working')
    where p.mac = :mac::macaddr`,
 );
@@ -50,7 +60,10 @@ export function bootAnswer(ctx: Context): BootDesk['answer'] {
     // The network of servers is IPv4. Whoever is gone by now is from nowhere, and as a stranger gets no start that nobody could count.
     const remote = isIPv4(from) ? from : null;
     const server = await ctx.db.maybe(known, { mac });
-    if (server !== null && server.assignment !== null) {
+    if (server !== null && server.assignment !== null && server.opened_at !== null) {
+      // What a backup brought back may have been done since, and a customer have what is on the disks: a person goes on with it first.
+      const restore = await findLastRestore(ctx);
+      if (restore !== null && server.opened_at <= restore.restored_at) return { start: 'disk' };
       const token = await openStart(ctx, { mac, remote, assignmentId: server.assignment });
       const start = server.kind === 'rescue' ? 'rescue' : 'installer';
       return token === null ? { start: 'disk' } : { start, token };

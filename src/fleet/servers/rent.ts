@@ -74,11 +74,11 @@ const lockStock = statement<{ locked: 1 }, { productId: number }>(
   `select 1 as locked from pg_advisory_xact_lock(hashtextextended('servers of product ' || :productId::bigint, 0))`,
 );
 const choose = statement<
-  { id: number; location: string },
+  { id: number; location: string; profile: number; rack: number },
   Omit<WantedServer, 'serviceId'> & { taken: number[] }
 >(
   'fleet.chooseServer',
-  `select s.id, r.location from ${sellable}
+  `select s.id, r.location, s.profile_id as profile, s.rack_id as rack from ${sellable}
    where f.product_id = :productId and s.state = 'ready' and s.id <> all(:taken::bigint[])
      and (:memoryGb::int is null or f.memory_gib = :memoryGb::int)
      and (:storageGb::int is null or ${storageOf} = :storageGb::int)
@@ -88,12 +88,13 @@ const choose = statement<
 // A row that somebody else changed since it was chosen is looked at again once it can be locked, and left out.
 const hold = statement<
   { id: number; name: string; service_id: number },
-  { ids: number[]; serviceIds: number[]; now: Date }
+  { ids: number[]; serviceIds: number[]; profiles: number[]; racks: number[]; now: Date }
 >(
   'fleet.holdServers',
-  `with wanted as (select * from unnest(:ids::bigint[], :serviceIds::bigint[]) as w(id, service_id)),
+  `with wanted as (select * from unnest(:ids::bigint[], :serviceIds::bigint[], :profiles::bigint[], :racks::bigint[])
+     as w(id, service_id, profile_id, rack_id)),
    locked as (select s.id, w.service_id from servers s join wanted w on w.id = s.id
-              where s.state = 'ready' order by s.id for update of s)
+              where s.state = 'ready' and s.profile_id = w.profile_id and s.rack_id = w.rack_id order by s.id for update of s)
    update servers s set state = 'held', reason = null, state_since = :now, service_id = locked.service_id
    from locked where s.id = locked.id returning s.id, s.name, s.service_id`,
 );
@@ -155,7 +156,8 @@ export async function holdServers(
   for (;;) {
     const held = await chooseAll(tx, wants);
     const [ids, serviceIds] = [held.map((it) => it.serverId), held.map((it) => it.serviceId)];
-    const written = await tx.db.many(hold, { ids, serviceIds, now: tx.clock.now() });
+    const [profiles, racks] = [held.map((it) => it.profile), held.map((it) => it.rack)];
+    const written = await tx.db.many(hold, { ids, serviceIds, profiles, racks, now: tx.clock.now() });
     if (written.length === held.length) {
       for (const { id, name, service_id: serviceId } of written)
         await record(tx, serverHeld, { ...about(id), data: { name, service_id: serviceId } });
@@ -168,12 +170,16 @@ export async function holdServers(
 }
 
 async function chooseAll(tx: TxContext, wants: readonly WantedServer[]) {
-  const held: { serviceId: number; serverId: number; location: string }[] = [];
+  const held: { serviceId: number; serverId: number; location: string; profile: number; rack: number }[] = [];
   for (const { serviceId, ...choice } of wants) {
     const taken = held.map((it) => it.serverId);
     const found = await tx.db.maybe(choose, { ...choice, taken });
     if (found === null) throw fail('insufficient_stock');
-    held.push({ serviceId, serverId: found.id, location: found.location });
+    held.push({
+      serviceId,
+      serverId: found.id,
+      ...{ location: found.location, profile: found.profile, rack: found.rack },
+    });
   }
   return held;
 }
