@@ -21,7 +21,7 @@ const without: Readonly<Record<string, string>> = {
   ]),
   ...reason('the pages of dedicated servers are not built yet', [
     ...['getDedicatedOverview', 'startDedicatedServer', 'stopDedicatedServer', 'restartDedicatedServer'],
-    ...['getDedicatedSensors', 'getDedicatedHardware', 'getDedicatedIpAddresses'],
+    ...['getDedicatedSensors', 'getDedicatedHardware', 'getDedicatedErasure', 'getDedicatedIpAddresses'],
     ...['updateDedicatedIpAddress', 'getDedicatedActionHistory', 'getDedicatedAction'],
   ]),
   ...reason('clients that other companies wrote call it, no page', [

@@ -77,6 +77,24 @@ export const examples = {
       measured_at: '2026-01-20T10:00:00.000Z',
     },
   },
+  getDedicatedErasure: {
+    params,
+    data: {
+      erasure: {
+        ...{ service_id: ids.service, hostname: 'big1.example.com' },
+        system: { vendor: 'Supermicro', product: 'AS-1015A', serial: 'S123456X' },
+        ...{ began_at: '2026-06-30T00:05:12.204Z', ended_at: '2026-06-30T00:09:41.870Z' },
+        disks: [
+          {
+            ...{ model: 'MZQL2960', serial: 'S6WRNJ0T', bytes: 960_197_124_096, method: 'sanitize-crypto' },
+            ...{ drive_status: 'passed', marks: 1_024, marks_left: 0, not_zero: 1_024 },
+            tried: [{ method: 'sanitize-crypto', exit: 0, log: '' }],
+            ...{ began_at: '2026-06-30T00:08:02.318Z', ended_at: '2026-06-30T00:08:19.318Z', seconds: 17 },
+          },
+        ],
+      },
+    },
+  },
   getDedicatedIpAddresses: { params, data: { ips: [ip] } },
   updateDedicatedIpAddress: {
     params,

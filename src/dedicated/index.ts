@@ -1,6 +1,5 @@
 /**
-/**
- * Dedicated servers: from the paid order to a server out of the rack that greets by SSH, and what its customer does with it. Which server that is the
+ * Dedicated servers: from the paid order to a server out of the rack that greets by SSH, what its customer does with it, and how it comes back and is wiped. Which server that is the
  * order has held since checkout; what the installer does with it, its power and what its BMC measures are the fleet's.
  */
 
@@ -11,11 +10,13 @@ import type { AnySaga, Reaction } from '../platform/index.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { powerReactions } from './power.ts';
+import { comeBack } from './return/comeBack.ts';
+import { returnReactions } from './return/reactions.ts';
 
 export { dedicatedPersonal } from './personal.ts';
 export { dedicatedRoutes } from './routes.ts';
 
 /** What is done to servers outside a request. */
-export const dedicatedJobs: AnySaga[] = [provision];
+export const dedicatedJobs: AnySaga[] = [provision, comeBack];
 
-export const dedicatedReactions: Reaction[] = [...deliveryReactions, ...powerReactions];
+export const dedicatedReactions: Reaction[] = [...deliveryReactions, ...powerReactions, ...returnReactions];

@@ -20,6 +20,7 @@ import {
   readDedicatedSensors,
 } from './overview.ts';
 import { switchDedicated } from './power.ts';
+import { readErasure } from './return/erasure.ts';
 import * as S from './schema.ts';
 
 const missing = ['not_found', 'not_on_server'] as const;
@@ -111,6 +112,19 @@ export const dedicatedRoutes = routes('/dashboard/service', group, (route) => {
       data: S.HardwareData,
     },
     (ctx, req) => readDedicatedHardware(ctx, req.params.id),
+  );
+  route.get(
+    '/:id/dedicated/erasure',
+    {
+      ...reading,
+      operation: 'getDedicatedErasure',
+      summary: 'Get proof of erasure',
+      description:
+        'How each disk of the server was wiped when its service had ended. `conflict` says why there is no such proof, or none yet.',
+      data: S.ErasureData,
+      errors: [...missing, 'conflict'],
+    },
+    (ctx, req) => readErasure(ctx, req.params.id),
   );
   route.get(
     '/:id/dedicated/ips',

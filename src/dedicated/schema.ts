@@ -52,6 +52,55 @@ export const Sensors = named(
   }),
 );
 
+const ErasedDisk = named(
+  'ErasedDisk',
+  Type.Object({
+    model: Nullable(Type.String()),
+    serial: Type.String(),
+    bytes: Type.Integer({ minimum: 0 }),
+    method: Nullable(
+      Type.String({
+        description:
+          'How it was wiped: `sanitize-block`, `sanitize-crypto`, `format-crypto`, `format-user-data`, `ata-enhanced`, `ata` or `overwrite`',
+      }),
+    ),
+    drive_status: Nullable({
+      ...Choice(['passed', 'failed']),
+      description: 'What the drive says of its own health (SMART); null: it says nothing',
+    }),
+    marks: Type.Integer({ minimum: 0, description: 'Places all over the disk that were marked before' }),
+    marks_left: Type.Integer({ minimum: 0, description: 'How many of them could still be read afterwards' }),
+    not_zero: Type.Integer({
+      minimum: 0,
+      description: 'How many of them hold anything but zeros: all may where the drive threw its key away',
+    }),
+    tried: Type.Array(
+      Type.Object({
+        method: Type.String(),
+        exit: Type.Integer({ description: 'How the program ended; 0: well' }),
+        log: Type.String({ description: 'The last of what it said' }),
+      }),
+    ),
+    began_at: Timestamp,
+    ended_at: Timestamp,
+    seconds: Type.Integer({ minimum: 0 }),
+  }),
+);
+
+export const ErasureData = named(
+  'DedicatedErasure',
+  Type.Object({
+    erasure: Type.Object({
+      service_id: Id,
+      hostname: Type.String(),
+      system: Nullable(Type.Object({ vendor: Type.String(), product: Type.String(), serial: Type.String() })),
+      began_at: Timestamp,
+      ended_at: Timestamp,
+      disks: Type.Array(ErasedDisk),
+    }),
+  }),
+);
+
 export const HardwareData = named(
   'DedicatedHardware',
   Type.Object({

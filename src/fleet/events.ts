@@ -340,6 +340,14 @@ export const serverGivenBack = event<ServerOfService>(
   'server.given_back',
   'a server that was held and never used is in stock again',
 );
+export const serverReturning = event<ServerOfService>(
+  'server.returning',
+  'the service of a server has ended, and its disks are to be wiped',
+);
+export const serverWiped = event<ServerOfService>(
+  'server.wiped',
+  'a server came back, each of its disks was shown to be wiped, and it is in stock again',
+);
 export const serverReleased = event<ServerReleased>(
   'server.released',
   'staff ended what kept a server out of stock',

@@ -18,17 +18,18 @@ export {
   useHeldAddresses,
 } from './addresses.ts';
 export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
-export {
-  carryOut,
-  disarm,
-  isServerOn,
-  resumeAssignment,
-  ServerFailure,
-  switchOff,
-} from './assignments/carryOut.ts';
+export { carryOut, disarm, requireServerOff, ServerFailure, switchOff } from './assignments/carryOut.ts';
 export { serverDesk } from './assignments/desk.ts';
-export { closeAssignment, disksOf, findAssignment, layoutOf, openAssignment } from './assignments/open.ts';
-export { sealedPlans } from './assignments/rows.ts';
+export {
+  assignmentOfReturn,
+  closeAllOf,
+  closeAssignment,
+  disksOf,
+  findAssignment,
+  layoutOf,
+  openAssignment,
+} from './assignments/open.ts';
+export { type Assignment, type Erasure, sealedPlans } from './assignments/rows.ts';
 export { type Needs, requireAddresses, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
 export { sealedClusters } from './clusters/credential.ts';
@@ -95,12 +96,15 @@ export { listServerImages, serverTreeOf } from './serverImages.ts';
 export { sealedBmcs } from './servers/bmc.ts';
 export { switchServer } from './servers/power.ts';
 export {
+  beginReturn,
   giveBackServer,
   holdAnotherServer,
   holdServers,
   isChosen,
   listServerOffers,
+  noteOfReturn,
   rentServer,
+  restockServer,
   type ServerChoice,
   type ServerOffer,
   type ServerOfService,

@@ -32,6 +32,8 @@ interface StateChanged {
   product: string;
   hostname: string | null;
   module_id: number;
+  /** It is on a server out of the rack: a room looks after it, and not staff. */
+  on_server: boolean;
 }
 
 interface StateChangedFor extends StateChanged {

@@ -82,6 +82,9 @@ const suspended = mail(
 
 /** What staff does by hand is not done yet when it is told; a mail of its own says when it is. */
 const isStaffs = ({ module_id }: { module_id: number }) => isByHand(kindOf(module_id));
+/** Whether staff has to take back what it was; a server out of the rack comes back without anybody. */
+const isTakenBack = ({ module_id, on_server: onServer }: { module_id: number; on_server?: boolean }) =>
+  isByHand(kindOf(module_id, onServer));
 
 const unsuspended = mail(
   serviceUnsuspended,
@@ -100,7 +103,7 @@ const terminated = mail(serviceTerminated, ({ data }, reader) => {
   return {
     subject: say(reader, 'terminated.subject', { name }),
     blocks: [
-      say(reader, isStaffs(data) ? 'terminated.byHand' : 'terminated.what', { name }),
+      say(reader, isTakenBack(data) ? 'terminated.byHand' : 'terminated.what', { name }),
       say(reader, 'terminated.invoices'),
       because(reader, data),
     ],

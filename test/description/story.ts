@@ -374,6 +374,7 @@ export const cannotBeSent: Record<string, string> = {
       ...[
         'getDedicatedSensors',
         'getDedicatedHardware',
+        'getDedicatedErasure',
         'getDedicatedIpAddresses',
         'updateDedicatedIpAddress',
       ],

@@ -90,7 +90,7 @@ export function playServer(
       await pause(50);
       plan = await installer.plan();
     }
-    if (!isOn(mine) || plan?.task !== 'install') return;
+    if (!isOn(mine) || (plan?.task !== 'install' && plan?.task !== 'wipe')) return;
     it.plans.push(plan);
     const says = (report: object) => isOn(mine) && installer.call('POST', 'report', report);
     const comesTo = async (step: string) => {
@@ -105,6 +105,11 @@ export function playServer(
         return void (await says({ kind: 'failed', reason: `the disk ${serial} could not be wiped` }));
     }
     it.wipes += 1;
+    if (plan.task === 'wipe') {
+      for (const address of installed) world.greets.delete(address);
+      installed = [];
+      return void (await says({ kind: 'done' }));
+    }
     await comesTo('write');
     await says({ kind: 'progress', bytes: 8 });
     if ((it.does.hangs ?? 0) > 0) {

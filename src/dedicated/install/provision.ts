@@ -6,15 +6,14 @@ import {
   disksOf,
   findAssignment,
   holdAnotherServer,
-  isServerOn,
   layoutOf,
   listAddresses,
   openAssignment,
   releaseAddresses,
   rentServer,
   requireOrderedImage,
+  requireServerOff,
   reserveAddresses,
-  resumeAssignment,
   ServerFailure,
   serverOfService,
   serverTreeOf,
@@ -45,6 +44,7 @@ import {
   requireWanted,
 } from '../../services/index.ts';
 import { forgetShield } from '../../shield/index.ts';
+import { isServersFault, unfit } from '../faults.ts';
 
 interface Payload {
   serviceId: number;
@@ -67,12 +67,6 @@ const greetsWithinMs = 20 * 60_000;
 const pollMs = 500;
 /** So long one try looks; then its place is another job's for a moment. */
 const lookMs = 5_000;
-
-/** Codes of failures that are a server's own: it is set aside, and another is taken. */
-const serversFault = new Set([
-  ...['server_silent', 'other_disks', 'disk_not_wiped', 'server_failed', 'server_unfit'],
-  ...['bmc_silent', 'bmc_refused', 'answer_invalid', 'nothing_happened', 'serial_taken'],
-]);
 
 const openStep: ProvisionStep = {
   name: 'open',
@@ -155,14 +149,12 @@ const planStep: ProvisionStep = {
 const powerStep: ProvisionStep = {
   name: 'power',
   attempts: 2,
-  do: async (run) => {
-    await until(run, 'powered');
-  },
+  do: (run) => until(run, 'powered'),
   // Off first, and then what was planned is called off: it starts neither the installer nor what is half written.
   undo: async (run) => {
     const { serverId, assignmentId } = run.state;
     if (serverId === undefined || assignmentId === undefined) return;
-    if (run.isHeld) return requireOff(run);
+    if (run.isHeld) return requireServerOff(run, serverId);
     const assignment = await findAssignment(run.ctx, assignmentId);
     if (assignment === null || (assignment.powered_at === null && assignment.tries === 1)) return; // nothing was done to it
     try {
@@ -178,14 +170,6 @@ const powerStep: ProvisionStep = {
   },
 };
 
-/** After a restore a server that is on may have been delivered since the backup: a person decides, never a job. */
-async function requireOff(run: ProvisionRun): Promise<void> {
-  const serverId = serverIn(run.state);
-  if (!(await isServerOn(run, serverId))) return;
-  const message = `the server ${serverId} is on and is left alone: it may have been delivered since the backup that was restored. When nobody needs what is on it, switch it off and retry this job`;
-  throw Object.assign(new Error(message), { permanent: true });
-}
-
 const proofStep: ProvisionStep = { name: 'proof', do: (run) => until(run, 'proved') };
 
 const installStep: ProvisionStep = {
@@ -200,7 +184,6 @@ async function until(run: ProvisionRun, stage: Parameters<typeof carryOut>[2]): 
   await requireWanted(run.ctx, run.payload.serviceId);
   const { assignmentId } = run.state;
   if (assignmentId === undefined) throw new Error('nothing is planned for the server yet');
-  if (run.isHeld) await resumeAssignment(run.ctx, assignmentId, () => requireOff(run));
   await carryOut(run, assignmentId, stage);
 }
 
@@ -269,7 +252,7 @@ export const provision = saga<Payload, State>({
     const { serviceId } = payload;
     const order = await requireOrder(tx, serviceId);
     await lockServicesOf(tx, order.invoiceId);
-    if (serversFault.has(failure.code) && (await takeAnother(tx, order, payload, failure))) return 'unwanted';
+    if (isServersFault(failure) && (await takeAnother(tx, order, payload, failure))) return 'unwanted';
     await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
     return failDelivery(tx, serviceId, `${failure.step}: ${failure.message}`);
   },
@@ -305,8 +288,4 @@ function wantedOf({ productId, options }: Order) {
 function serverIn({ serverId }: Partial<State>): number {
   if (serverId === undefined) throw new Error('no server is picked yet');
   return serverId;
-}
-
-function unfit(message: string): Error {
-  return Object.assign(new Error(message), { code: 'server_unfit', permanent: true });
 }

@@ -125,7 +125,7 @@ it('a server that was delivered since the backup starts its disks, and is left a
   const answer = await world.starts(`52:54:00:0d:${String(made).padStart(2, '0')}:01`);
   expect(answer).not.toContain('innkeeper.token=');
   world.product.clock.travel(11 * 60_000);
-  expect((await staff().post(`/staff/jobs/${job.id}/retry`)).status).toBe(200);
+  expect((await staff().post(`/staff/jobs/${job?.id}/retry`)).status).toBe(200);
   await until(
     async () => first.wipes,
     (n) => n > 1,

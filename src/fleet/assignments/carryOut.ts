@@ -19,6 +19,8 @@ export interface AtHand {
   ctx: Context;
   drivers: Drivers;
   signal: AbortSignal;
+  /** It was held after a restore of the database: what is known of the server may be of before somebody else got it. */
+  isHeld: boolean;
 }
 
 /** Until where an assignment is carried out: the server was switched on for it, it was proved to be the server, the installer is done. */
@@ -51,6 +53,11 @@ const begin = statement<never, { id: number; now: Date }>(
   'fleet.beginAssignment',
   `update server_assignments set state = 'working', step = null, bytes = null, heard_at = :now, powered_at = coalesce(powered_at, :now) where id = :id`,
 );
+const beginAnew = statement<never, { id: number; now: Date }>(
+  'fleet.beginAssignmentAnew',
+  `update server_assignments set state = 'open', step = null, bytes = null, powered_at = null, heard_at = null, opened_at = :now
+   where id = :id and state in ('open', 'working')`,
+);
 const firmwareOf = statement<{ boot: 'bios' | 'uefi' | null }, { serverId: number }>(
   'fleet.firmwareOfServer',
   `select hardware -> 'firmware' ->> 'boot' as boot from servers where id = :serverId`,
@@ -73,7 +80,9 @@ export class ServerFailure extends Error {
 export async function carryOut(at: AtHand, id: number, until: Stage): Promise<void> {
   let assignment = await requireGoing(at.ctx, id);
   if (assignment.state === 'done') return;
+  if (at.isHeld) assignment = await begunSinceRestore(at, assignment);
   if (assignment.powered_at === null) {
+    if (at.isHeld) await requireServerOff(at, assignment.server_id);
     await withBmcOf(at, assignment.server_id, sinceOf(assignment), (bmc) =>
       startFromNetwork(at.ctx, bmc, assignment),
     );
@@ -89,6 +98,16 @@ export async function carryOut(at: AtHand, id: number, until: Stage): Promise<vo
     await requireGoing(at.ctx, id);
   }
   throw Object.assign(new Error(inWords(assignment)), { code: 'server_at_work', waits: true });
+}
+
+/** An assignment that a backup brought back begins anew, once, if the server is off; what was begun after the restore goes on as it is. */
+async function begunSinceRestore(at: AtHand, assignment: Assignment): Promise<Assignment> {
+  const { id, server_id: serverId, opened_at: opened } = assignment;
+  const restore = await findLastRestore(at.ctx);
+  if (restore === null || opened > restore.restored_at) return assignment;
+  await requireServerOff(at, serverId);
+  await at.ctx.db.run(beginAnew, { id, now: at.ctx.clock.now() });
+  return requireGoing(at.ctx, id);
 }
 
 async function requireGoing(ctx: Context, id: number): Promise<Assignment> {
@@ -148,11 +167,11 @@ function inWords({ state, step, bytes, tree_bytes: of }: Assignment): string {
 async function startFromNetwork(
   ctx: Context,
   bmc: Bmc,
-  { server_id: serverId, tries }: Assignment,
+  { server_id: serverId, kind, tries }: Assignment,
 ): Promise<void> {
   const firmware = (await ctx.db.one(firmwareOf, { serverId })).boot ?? 'bios';
   // What is in stock is off. After a restore somebody may have been given it since the backup.
-  const isFirst = tries === 1 && (await findLastRestore(ctx)) !== null;
+  const isFirst = kind === 'install' && tries === 1 && (await findLastRestore(ctx)) !== null;
   if (isFirst && (await bmc.readPower()) === 'on')
     throw new ServerFailure(
       'server_failed',
@@ -187,39 +206,27 @@ function sinceOf({ opened_at: opened, heard_at: heard, powered_at: poweredAt }: 
   return heard ?? poweredAt ?? opened;
 }
 
-/** What was to be done with a server is over: it is switched off, and starts its disks the next time. Of a BMC that does not answer: {@link ServerFailure}. */
-export async function switchOff(at: AtHand, serverId: number): Promise<void> {
-  await withBmcOf(at, serverId, null, async (bmc) => {
+/**
+ * What was to be done with a server is over: it is switched off, and starts its disks the next time. {@link ServerFailure} of a BMC that does not answer, after
+ * some minutes since `since` where that is said, else at once.
+ */
+export async function switchOff(at: AtHand, serverId: number, since: Date | null = null): Promise<void> {
+  await withBmcOf(at, serverId, since, async (bmc) => {
     await bmc.powerOff();
     await bmc.setNextBoot(null);
   });
 }
 
 /** Whether it is on, as its BMC says. */
-export async function isServerOn(at: AtHand, serverId: number): Promise<boolean> {
+async function isServerOn(at: AtHand, serverId: number): Promise<boolean> {
   return withBmcOf(at, serverId, null, async (bmc) => (await bmc.readPower()) === 'on');
 }
 
-const resume = statement<never, { id: number; now: Date }>(
-  'fleet.resumeAssignment',
-  `update server_assignments set state = 'open', step = null, bytes = null, powered_at = null, heard_at = null, opened_at = :now
-   where id = :id and state in ('open', 'working')`,
-);
-
-/**
- * Begins an assignment anew that a backup brought back, once, if `mayBegin` does not throw: since then somebody may have been given the server. What was
- * begun after the restore goes on as it is.
- */
-export async function resumeAssignment(
-  ctx: Context,
-  id: number,
-  mayBegin: () => Promise<void>,
-): Promise<void> {
-  const restore = await findLastRestore(ctx);
-  const assignment = await findAssignment(ctx, id);
-  if (restore === null || assignment === null || assignment.opened_at > restore.restored_at) return;
-  await mayBegin();
-  await ctx.db.run(resume, { id, now: ctx.clock.now() });
+/** After a restore a server that is on may be somebody's since the backup: a person decides, never a job. `permanent`. */
+export async function requireServerOff(at: AtHand, serverId: number): Promise<void> {
+  if (!(await isServerOn(at, serverId))) return;
+  const message = `the server ${serverId} is on and is left alone: it may have been delivered since the backup that was restored. When nobody needs what is on it, switch it off and retry this job`;
+  throw Object.assign(new Error(message), { permanent: true });
 }
 
 /** The server's own order of starting is all that counts from now on. */

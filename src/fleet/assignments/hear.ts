@@ -1,11 +1,13 @@
-import type { Report, Wiped } from '../../drivers/installer/index.ts';
+import type { Report } from '../../drivers/installer/index.ts';
 import { record } from '../../events/index.ts';
 import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { serverInstalled } from '../events.ts';
 import { about, requireServer } from '../servers/staff.ts';
+import { disksOf } from './open.ts';
 import {
   type Assignment,
   type AssignmentFailure,
+  type Erasure,
   endAssignment,
   failAssignment,
   lockAssignment,
@@ -64,11 +66,14 @@ async function note(
   const { id } = assignment;
   if (report.kind === 'failed') return giveUp(tx, assignment, failureOf(report.reason), report.reason);
   if (report.kind === 'done') return finish(tx, assignment);
-  const erasures: Record<string, Wiped> =
-    report.kind === 'wiped'
-      ? { ...assignment.erasures, [report.wiped.serial]: report.wiped }
-      : assignment.erasures;
   const now = tx.clock.now();
+  const erasures: Record<string, Erasure> = { ...assignment.erasures };
+  if (report.kind === 'wiped') {
+    const { serial } = report.wiped;
+    // Kept with it: another disk may be in the server by when somebody reads it.
+    const measured = (await disksOf(tx, assignment.server_id)).find((disk) => disk.serial === serial);
+    erasures[serial] = { ...report.wiped, model: measured?.model ?? null, endedAt: now.toISOString() };
+  }
   const { step, bytes } =
     report.kind === 'step'
       ? { step: report.step, bytes: null }

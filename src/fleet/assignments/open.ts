@@ -5,18 +5,20 @@ import {
   assignmentById,
   endAssignment,
   isUnfinished,
+  lastOfService,
   lockAssignment,
   sealWork,
+  unfinishedOf,
   type Work,
 } from './rows.ts';
 
 const insert = statement<
   { id: number },
-  { serverId: number; kind: string; tree: string | null; disks: string; now: Date }
+  { serverId: number; serviceId: number | null; kind: string; tree: string | null; disks: string; now: Date }
 >(
   'fleet.insertAssignment',
-  `insert into server_assignments (server_id, kind, state, tree, disks, opened_at)
-   values (:serverId, :kind, 'open', :tree, :disks::jsonb, :now) returning id`,
+  `insert into server_assignments (server_id, service_id, kind, state, tree, disks, opened_at)
+   values (:serverId, :serviceId, :kind, 'open', :tree, :disks::jsonb, :now) returning id`,
 );
 const writePlan = statement<never, { id: number; plan: Buffer }>(
   'fleet.writeAssignmentPlan',
@@ -33,17 +35,19 @@ const measured = statement<{ disks: InventoryDisk[] | null }, { serverId: number
 
 /**
  * From now on the installer has this to do with a server: whenever it starts from the network it is told, once it is proved to be that server. The
- * caller sees to it that nobody has anything on its disks; one at a time on a server (`server_assignments_one`). Gives the assignment's id.
+ * caller sees to it that nobody has anything on its disks; one at a time on a server (`server_assignments_one`). With the service that it comes back from, what
+ * becomes of its disks is read by that. Gives the assignment's id.
  */
 export async function openAssignment(
   tx: TxContext,
   serverId: number,
   work: Work,
   tree: TreeName | null,
+  serviceId: number | null = null,
 ): Promise<number> {
   const disks = (await disksOf(tx, serverId)).map(({ serial }) => serial);
   const { id } = await tx.db.one(insert, {
-    ...{ serverId, kind: work.task, tree, disks: JSON.stringify(disks), now: tx.clock.now() },
+    ...{ serverId, serviceId, kind: work.task, tree, disks: JSON.stringify(disks), now: tx.clock.now() },
   });
   await tx.db.run(writePlan, { id, plan: sealWork(tx, id, work) });
   return id;
@@ -54,6 +58,16 @@ export async function closeAssignment(tx: TxContext, id: number): Promise<void> 
   const assignment = await tx.db.maybe(lockAssignment, { id });
   if (assignment !== null && isUnfinished(assignment)) await endAssignment(tx, id, 'cancelled');
   await tx.db.run(endStarts, { id });
+}
+
+/** Whatever was to be done with a server is to be done no more. */
+export async function closeAllOf(tx: TxContext, serverId: number): Promise<void> {
+  for (const { id } of await tx.db.many(unfinishedOf, { serverId })) await closeAssignment(tx, id);
+}
+
+/** What was done last with the server that a service gave back; null: nothing yet. */
+export function assignmentOfReturn(ctx: Context, serviceId: number): Promise<Assignment | null> {
+  return ctx.db.maybe(lastOfService, { serviceId });
 }
 
 export function findAssignment(ctx: Context, id: number): Promise<Assignment | null> {

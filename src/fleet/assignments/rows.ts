@@ -22,9 +22,19 @@ export type AssignmentFailure =
   /** Anything else that it said. */
   | 'server_failed';
 
+/** How a disk was wiped, as it is kept. */
+export interface Erasure extends Wiped {
+  /** As it was measured; null: it was not. */
+  model: string | null;
+  /** When its end was reported; ISO 8601. */
+  endedAt: string;
+}
+
 export interface Assignment {
   id: number;
   server_id: number;
+  /** Whose server comes back; null: of any other work. */
+  service_id: number | null;
   kind: Plan['task'] & ('wipe' | 'install' | 'rescue');
   state: AssignmentState;
   plan: Buffer | null;
@@ -34,7 +44,7 @@ export interface Assignment {
   disks: string[];
   step: string | null;
   bytes: number | null;
-  erasures: Record<string, Wiped>;
+  erasures: Record<string, Erasure>;
   failure_code: AssignmentFailure | null;
   failure: string | null;
   tries: number;
@@ -44,7 +54,7 @@ export interface Assignment {
   ended_at: Date | null;
 }
 
-const columns = `id, server_id, kind, state, plan, tree, tree_sha256, tree_bytes, disks, step, bytes, erasures, failure_code, failure, tries,
+const columns = `id, server_id, service_id, kind, state, plan, tree, tree_sha256, tree_bytes, disks, step, bytes, erasures, failure_code, failure, tries,
   opened_at, powered_at, heard_at, ended_at`;
 export const assignmentById = statement<Assignment, { id: number }>(
   'fleet.assignment',
@@ -53,6 +63,10 @@ export const assignmentById = statement<Assignment, { id: number }>(
 export const lockAssignment = statement<Assignment, { id: number }>(
   'fleet.lockAssignment',
   `select ${columns} from server_assignments where id = :id for update`,
+);
+export const lastOfService = statement<Assignment, { serviceId: number }>(
+  'fleet.assignmentOfService',
+  `select ${columns} from server_assignments where service_id = :serviceId order by id desc limit 1`,
 );
 export const unfinishedOf = statement<{ id: number }, { serverId: number }>(
   'fleet.unfinishedAssignment',

@@ -1,6 +1,13 @@
 import { record } from '../../events/index.ts';
 import { type Context, fail, statement, type TxContext } from '../../platform/index.ts';
-import { serverGivenBack, serverHeld, serverQuarantined, serverRented } from '../events.ts';
+import {
+  serverGivenBack,
+  serverHeld,
+  serverQuarantined,
+  serverRented,
+  serverReturning,
+  serverWiped,
+} from '../events.ts';
 import type { Rules } from '../profiles/fit.ts';
 import type { ServerState } from './states.ts';
 
@@ -106,10 +113,10 @@ const move = statement<
   `update servers set state = :state, reason = :reason::text, service_id = :serviceId::bigint, state_since = :now
    where id = :id`,
 );
-const lockWithService = statement<{ name: string; state: ServerState }, { id: number }>(
-  'fleet.lockServerWithService',
-  'select name, state from servers where id = :id for update',
-);
+const lockWithService = statement<
+  { name: string; state: ServerState; reason: string | null },
+  { id: number }
+>('fleet.lockServerWithService', 'select name, state, reason from servers where id = :id for update');
 
 /** The server that a service holds or has; null: none. */
 export function serverOfService(ctx: Context, serviceId: number): Promise<ServerOfService | null> {
@@ -206,13 +213,47 @@ export async function giveBackServer(tx: TxContext, serviceId: number): Promise<
 }
 
 /**
- * Takes a server away from the service that holds or has it, and keeps it out of stock with the reason. Whatever it is otherwise, such as
- * in quarantine already, stays.
+ * The server of a service that has ended is on its way back: nobody else switches it, and nobody gets it before it is wiped. Gives the server; null: the service
+ * has none, or only holds one.
  */
-export async function setServerAside(tx: TxContext, serverId: number, reason: string): Promise<void> {
+export async function beginReturn(tx: TxContext, serviceId: number): Promise<number | null> {
+  const server = await tx.db.maybe(lockOfService, { serviceId });
+  if (server === null || server.state === 'held') return null;
+  if (server.state === 'returning') return server.id;
+  await put(tx, server.id, 'returning', { serviceId });
+  const data = { name: server.name, service_id: serviceId };
+  await record(tx, serverReturning, { ...about(server.id), data });
+  return server.id;
+}
+
+/** A server that came back and was wiped is in stock again; one that is not on its way back from this service stays what it is. */
+export async function restockServer(tx: TxContext, serviceId: number): Promise<void> {
+  const server = await tx.db.maybe(lockOfService, { serviceId });
+  if (server?.state !== 'returning') return;
+  await put(tx, server.id, 'ready');
+  await record(tx, serverWiped, { ...about(server.id), data: { name: server.name, service_id: serviceId } });
+}
+
+/** Something is wrong with a server that comes back, which staff reads when it is set aside. */
+export async function noteOfReturn(tx: TxContext, serviceId: number, problem: string): Promise<void> {
+  const server = await tx.db.maybe(lockOfService, { serviceId });
+  if (server?.state === 'returning') await put(tx, server.id, 'returning', { serviceId, reason: problem });
+}
+
+/**
+ * Takes a server away from the service that holds or has it, and keeps it out of stock with the reason, and what was noted of its way back. Whatever it is
+ * otherwise, such as in quarantine already, stays.
+ */
+export async function setServerAside(
+  tx: TxContext,
+  serverId: number,
+  because: string,
+  state: 'quarantined' | 'broken' = 'quarantined',
+): Promise<void> {
   const server = await tx.db.maybe(lockWithService, { id: serverId });
-  if (server?.state !== 'held' && server?.state !== 'rented') return;
-  await put(tx, serverId, 'quarantined', { reason });
+  if (server?.state !== 'held' && server?.state !== 'rented' && server?.state !== 'returning') return;
+  const reason = server.reason === null ? because : `${because}; ${server.reason}`;
+  await put(tx, serverId, state, { reason });
   await record(tx, serverQuarantined, { ...about(serverId), data: { name: server.name, reason } });
 }
 

@@ -32,7 +32,7 @@ const insertTask = forMany(
  */
 export async function askByHand(
   tx: TxContext,
-  service: { id: number; organizationId: number; moduleId: number },
+  service: { id: number; organizationId: number; moduleId: number; onServer: boolean },
   task: Task,
 ): Promise<void> {
   if (!isByHand(kindOf(service.moduleId))) return;
@@ -40,6 +40,8 @@ export async function askByHand(
   const { undoes } = tasks[task];
   const needless = undoes.length === 0 ? [] : await tx.db.many(dropTasks, { serviceId, tasks: undoes });
   if (needless.length > 0 && task !== 'terminate') return;
+  // Of a server out of the rack a room does the rest.
+  if (service.onServer && task !== 'suspend' && task !== 'unsuspend') return;
   await tx.db.run(insertTask, { serviceId, organizationId, task, now: tx.clock.now() });
 }
 

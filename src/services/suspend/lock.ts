@@ -9,6 +9,7 @@ export interface Owned {
   productId: number;
   productName: string;
   moduleId: number;
+  onServer: boolean;
   domain: string | null;
   status: ServiceStatus;
   suspendedBy: SuspendedBy | null;
@@ -24,7 +25,7 @@ const lockOwned = forMany(
     'services.lockOwned',
     `with locked as materialized (select * from services where id = :id for update)
    select s.id, s.organization_id as "organizationId", s.user_id as "userId", s.product_id as "productId",
-     p.name as "productName", p.module_id as "moduleId", s.domain, s.status, s.suspended_by as "suspendedBy",
+     p.name as "productName", p.module_id as "moduleId", s.on_server as "onServer", s.domain, s.status, s.suspended_by as "suspendedBy",
      s.holds_stock as "holdsStock"
    from locked s join products p on p.id = s.product_id`,
   ),
@@ -39,5 +40,5 @@ export function lockService(tx: TxContext, id: number): Promise<Owned> {
 /** What every event about such a change tells. */
 export function factsOf(service: Owned) {
   const { userId: user_id, productName: product, domain: hostname, moduleId: module_id } = service;
-  return { user_id, product, hostname, module_id };
+  return { user_id, product, hostname, module_id, on_server: service.onServer };
 }

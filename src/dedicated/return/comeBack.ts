@@ -1,0 +1,162 @@
+import {
+  beginReturn,
+  carryOut,
+  closeAllOf,
+  closeAssignment,
+  disksOf,
+  findRentedServer,
+  noteOfReturn,
+  openAssignment,
+  releaseAddresses,
+  requireServerOff,
+  restockServer,
+  ServerFailure,
+  setServerAside,
+  switchOff,
+} from '../../fleet/index.ts';
+import { type Run, type Step, saga, type TxContext, transaction } from '../../platform/index.ts';
+import { forgetShield } from '../../shield/index.ts';
+import { isServersFault, unfit } from '../faults.ts';
+
+interface Payload {
+  serviceId: number;
+}
+
+interface State {
+  serverId: number;
+  assignmentId: number;
+  /** When the last disk was. */
+  wipedAt: string;
+}
+
+type ReturnRun = Run<Payload, State>;
+type ReturnStep = Step<Payload, State>;
+
+/** Code of a return of a service that has no server, or none any more. */
+const nothingToReturn = 'nothing_to_return';
+
+/** From here on nobody but this switches the server, and no staff says what becomes of it. */
+const openStep: ReturnStep = {
+  name: 'open',
+  transactional: true,
+  do: async ({ ctx, payload: { serviceId } }) => {
+    const serverId = await beginReturn(ctx, serviceId);
+    if (serverId !== null) return { serverId };
+    const message = `the service ${serviceId} has no server that could come back`;
+    throw Object.assign(new Error(message), { code: nothingToReturn, permanent: true, unwanted: true });
+  },
+};
+
+/** Whatever its customer or staff had asked of its power has its end first: two at once would each undo what the other did. */
+const restStep: ReturnStep = {
+  name: 'rest',
+  do: async ({ ctx, payload: { serviceId } }) => {
+    const switching = (await findRentedServer(ctx, serviceId))?.switching ?? null;
+    if (switching === null) return;
+    const message = `the action ${switching} is still running on the server`;
+    throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+  },
+};
+
+const planStep: ReturnStep = {
+  name: 'plan',
+  transactional: true,
+  do: async ({ ctx, payload: { serviceId }, state }) => {
+    const serverId = serverIn(state);
+    const wipe = (await disksOf(ctx, serverId)).map(({ serial }) => serial);
+    if (wipe.length === 0) throw unfit('no disk of it was measured, so nobody can say that all were wiped');
+    await closeAllOf(ctx, serverId);
+    return { assignmentId: await openAssignment(ctx, serverId, { task: 'wipe', wipe }, null, serviceId) };
+  },
+  undo: async ({ ctx, state: { assignmentId } }) => {
+    if (assignmentId === undefined) return;
+    await transaction(ctx, 'dedicated.closeWipe', (tx) => closeAssignment(tx, assignmentId));
+  },
+};
+
+const powerStep: ReturnStep = {
+  name: 'power',
+  attempts: 2,
+  do: (run) => until(run, 'powered'),
+  // It is off before its addresses rest; where that cannot be had, staff reads so.
+  undo: async (run) => {
+    const { ctx, payload, state } = run;
+    if (state.serverId === undefined) return;
+    if (run.isHeld) return requireServerOff(run, state.serverId);
+    try {
+      await switchOff(run, state.serverId);
+    } catch (error) {
+      if (!(error instanceof ServerFailure)) throw error;
+      const problem = `it could not be switched off, and what is on it may still run with the addresses that its customer had: ${error.message}`;
+      await transaction(ctx, 'dedicated.noteOfReturn', (tx) => noteOfReturn(tx, payload.serviceId, problem));
+    }
+  },
+};
+
+const proofStep: ReturnStep = { name: 'proof', do: (run) => until(run, 'proved') };
+
+const wipeStep: ReturnStep = {
+  name: 'wipe',
+  do: async (run) => {
+    await until(run, 'done');
+    return { wipedAt: run.ctx.clock.now().toISOString() };
+  },
+};
+
+async function until(run: ReturnRun, stage: Parameters<typeof carryOut>[2]): Promise<void> {
+  const { assignmentId } = run.state;
+  if (assignmentId === undefined) throw new Error('nothing is planned for the server yet');
+  await carryOut(run, assignmentId, stage);
+}
+
+const offStep: ReturnStep = {
+  name: 'off',
+  do: async (run) => {
+    const serverId = serverIn(run.state);
+    // Since the backup it may have been sold to somebody else.
+    if (run.isHeld) await requireServerOff(run, serverId);
+    await switchOff(run, serverId, new Date(run.state.wipedAt ?? 0));
+  },
+};
+
+const stockStep: ReturnStep = {
+  name: 'stock',
+  transactional: true,
+  do: async ({ ctx, payload: { serviceId }, state: { assignmentId } }) => {
+    await restockServer(ctx, serviceId);
+    if (assignmentId !== undefined) await closeAssignment(ctx, assignmentId);
+    await giveBackAddresses(ctx, serviceId);
+  },
+};
+
+/**
+ * From a service that has ended to a server in stock: it is switched off, started into the installer, proved, and each of its disks is wiped, which is kept as
+ * proof. One of which a disk cannot be wiped is broken, and one with which anything else is wrong is in quarantine; both are nobody's then.
+ */
+export const comeBack = saga<Payload, State>({
+  name: 'dedicated.return',
+  queue: 'racks',
+  steps: [...[openStep, restStep, planStep, powerStep], ...[proofStep, wipeStep, offStep, stockStep]],
+  failed: async (tx, { serviceId }, failure) => {
+    if (failure.code === nothingToReturn) return 'unwanted';
+    // Anything else is a defect of ours: the server stays on its way, and staff has the job tried again.
+    if (!isServersFault(failure)) return undefined;
+    const server = await findRentedServer(tx, serviceId);
+    if (server !== null) {
+      const isBroken = failure.code === 'disk_not_wiped';
+      const reason = `it came back and could not be wiped: ${failure.message}`;
+      await setServerAside(tx, server.id, reason, isBroken ? 'broken' : 'quarantined');
+    }
+    await giveBackAddresses(tx, serviceId);
+    return 'unwanted'; // staff sees at the server what is wrong
+  },
+});
+
+async function giveBackAddresses(tx: TxContext, serviceId: number): Promise<void> {
+  await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
+}
+
+function serverIn({ serverId }: Partial<State>): number {
+  if (serverId === undefined) throw new Error('no server is on its way back');
+  return serverId;
+}
