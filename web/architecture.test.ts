@@ -48,6 +48,9 @@ it('has rooms that take from each other only what is made for it', () => {
   const parts = [
     'services/columns.tsx',
     'events/Happened.tsx',
+    'dedicated/Power.tsx',
+    'dedicated/Server.tsx',
+    'vps/History.tsx',
     'vps/Machine.tsx',
     'shield/staff/Blackholes.tsx',
     'vps/Plot.tsx',

@@ -11,6 +11,7 @@ const without: Readonly<Record<string, string>> = {
   ...reason('a list or the page around it says the same', [
     ...['getSshKey', 'getApiKey', 'getSession', 'getPasskey', 'getInvitation'],
     ...['getOrganizationMember', 'getPaymentMethod', 'getSnapshot', 'getVpsAction'],
+    'getDedicatedAction',
     ...['getPaymentPromise', 'listPasskeys'],
     ...['getStaffKey', 'getOrder', 'getRefund', 'getDispute', 'getTaxRate'],
     ...['getCreditReturn', 'getPromiseOfService'],
@@ -19,10 +20,8 @@ const without: Readonly<Record<string, string>> = {
   ...reason('mails, browsers and payment providers call it, no page', [
     ...['openUnsubscribePage', 'unsubscribe', 'openPaymentPage', 'receivePaymentEvent', 'getBrandPicture'],
   ]),
-  ...reason('the pages of dedicated servers are not built yet', [
-    ...['getDedicatedOverview', 'startDedicatedServer', 'stopDedicatedServer', 'restartDedicatedServer'],
-    ...['getDedicatedSensors', 'getDedicatedHardware', 'getDedicatedErasure', 'getDedicatedIpAddresses'],
-    ...['updateDedicatedIpAddress', 'getDedicatedActionHistory', 'getDedicatedAction'],
+  ...reason('the pages of a service end with it, and have no place for what is proved afterwards yet', [
+    'getDedicatedErasure',
   ]),
   ...reason('clients that other companies wrote call it, no page', [
     ...['getShieldToken', 'enableShieldRuleByPost', 'disableShieldRuleByPost'],

@@ -6,6 +6,7 @@ const possible = { allowed: true, reason: null, code: null };
 export const service = {
   id: ids.service,
   type: 'vps',
+  on_server: false,
   domain: 'web1.example.com',
   hostname: 'web1.example.com',
   status: 'active',

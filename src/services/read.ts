@@ -179,6 +179,7 @@ function view(row: ServiceRow, now: Date, permissions: ReadonlySet<string> | nul
   return {
     id: row.id,
     type: kindOf(row.module_id).type,
+    on_server: row.on_server,
     domain: row.domain,
     hostname: row.domain,
     status: row.status,

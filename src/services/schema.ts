@@ -50,6 +50,10 @@ export const Service = named(
   Type.Object({
     id: Id,
     type: named('ServiceType', Choice(serviceTypes)),
+    on_server: meaning(
+      'It is a server out of the rack, used at `/dashboard/service/{id}/dedicated`',
+      Type.Boolean(),
+    ),
     domain: Nullable(Type.String()),
     hostname: Nullable(Type.String()),
     status: Status,

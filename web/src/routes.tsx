@@ -257,6 +257,11 @@ const pages = [
     }),
     createRoute({
       getParentRoute: () => aService,
+      path: 'hardware',
+      component: lazyPage(() => import('./dedicated/Hardware.tsx'), 'Hardware'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
       path: 'snapshots',
       component: lazyPage(() => import('./vps/Snapshots.tsx'), 'Snapshots'),
     }),

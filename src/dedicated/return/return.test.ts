@@ -206,16 +206,6 @@ describe('a server that comes back and cannot be wiped is never in stock, and is
     expect((await erasure(serviceId)).body.message).toMatch(/could not be wiped yet/);
     expect((await staff().post(`/staff/servers/${id}/release`)).body.data.server.state).toBe('waiting');
   }, 90_000);
-
-  it('when its BMC says yes and does nothing: staff reads that it may still run', async () => {
-    const server = await rented();
-    server.bmc.failing = { saysYes: true };
-    await cancel(server.serviceId);
-    const after = await became(server.id, /ready|broken|quarantined/, 200_000);
-    expect(after).toMatchObject({ state: 'quarantined', service_id: null });
-    expect(after.reason).toMatch(/could not be switched off, and what is on it may still run/);
-    expect(server.bmc.power).toBe('on');
-  }, 240_000);
 });
 
 describe('what succeeded stays', () => {

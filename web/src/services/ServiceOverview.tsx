@@ -1,21 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { service } from '../data/queries/index.ts';
+import { Server } from '../dedicated/Server.tsx';
 import { day, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { Fact, Section, SimpleGrid, Stack, Text } from '../ui/index.ts';
 import { Machine } from '../vps/Machine.tsx';
 
-/** The first page of a service, and of the machine that it may be. */
+/** The first page of a service, and of the machine or server that it may be. */
 export function ServiceOverview() {
   const { t, language } = useText();
   const { id } = useParams({ from: '/in/services/$id' });
   const { data: found } = useQuery(service(Number(id)));
   if (found === undefined) return null;
-  const isMachine = found.type === 'vps' && (found.status === 'active' || found.status === 'suspended');
+  const isThere = found.status === 'active' || found.status === 'suspended';
   return (
     <Stack gap="lg">
-      {isMachine && <Machine id={found.id} />}
+      {found.type === 'vps' && isThere && <Machine id={found.id} />}
+      {found.on_server && isThere && <Server id={found.id} />}
       <Section title={found.product.name}>
         <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
           <Fact name={t('billing.price')}>{money(found.price, found.currency, language)}</Fact>

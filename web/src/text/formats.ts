@@ -85,6 +85,11 @@ export function axisTime(period: keyof typeof axisStyles, language: Language): (
   return (seconds) => format.format(new Date(seconds * 1_000));
 }
 
+/** A number as it was measured, to a hundredth. */
+export function decimal(value: number, language: Language): string {
+  return once(Intl.NumberFormat, language, { maximumFractionDigits: 2 }).format(value);
+}
+
 /** Of a hundred, without a fraction. */
 export function percent(value: number, language: Language): string {
   const format = once(Intl.NumberFormat, language, { style: 'percent', maximumFractionDigits: 0 });

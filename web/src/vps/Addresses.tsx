@@ -1,19 +1,22 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { updateDedicatedIpAddress } from '../../../client/generated/fields/updateDedicatedIpAddress.ts';
 import { updateIpAddress } from '../../../client/generated/fields/updateIpAddress.ts';
 import { client } from '../data/client.ts';
 import { drawnOf, partOf } from '../data/drawn.ts';
 import { machineAddresses, session } from '../data/queries/index.ts';
 import { useText } from '../text/index.ts';
 import { Badge, Button, Dialog, Field, Form, Group, LinkTo, List, Text } from '../ui/index.ts';
+import { useKind } from './useKind.ts';
 
 /** The addresses of a machine, and by which names the world finds them. */
 export function Addresses() {
   const { t } = useText();
   const id = Number(useParams({ from: '/in/services/$id' }).id);
   const queries = useQueryClient();
-  const read = useQuery(machineAddresses(id));
+  const kind = useKind(id);
+  const read = useQuery(machineAddresses(kind, id));
   const { data: signedIn } = useQuery(session);
   const mayLook = signedIn?.organization?.permissions.includes('shield.read') === true;
   const [chosen, setChosen] = useState<string | null>(null);
@@ -81,19 +84,19 @@ export function Addresses() {
         onClose={() => setChosen(null)}
       >
         <Form
-          fields={updateIpAddress}
+          fields={kind === 'vps' ? updateIpAddress : updateDedicatedIpAddress}
           submit={t('app.save')}
-          of={partOf(drawnOf('/dashboard/service/{id}/vps/ips', { path: { id } }), ({ ips }) =>
+          of={partOf(drawnOf(`/dashboard/service/{id}/${kind}/ips`, { path: { id } }), ({ ips }) =>
             ips.find(({ address }) => address === chosen),
           )}
           onSubmit={async ({ dns_name = null }, _files, ifMatch) => {
             const address = named?.address ?? '';
-            await client.patch('/dashboard/service/{id}/vps/ips', {
+            await client.patch(`/dashboard/service/{id}/${kind}/ips`, {
               path: { id },
               ifMatch,
               body: { address, dns_name },
             });
-            await queries.invalidateQueries({ queryKey: ['vps', id] });
+            await queries.invalidateQueries({ queryKey: [kind, id] });
             setChosen(null);
           }}
         >

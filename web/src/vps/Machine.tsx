@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { useMeasured } from '../data/measured.ts';
@@ -43,7 +44,12 @@ export function Machine({ id }: { id: number }) {
         </Alert>
       )}
       <div className="connect">
-        <Connect vps={vps} />
+        <Connect
+          ips={vps.ips}
+          system={[vps.os.name ?? vps.os.slug, vps.os.version].filter(Boolean).join(' ')}
+          location={vps.location}
+          act={() => client.get('/dashboard/service/{id}/vps/overview', { path: { id } })}
+        />
         <Screen id={id} state={vps.state} isFollowed={isFollowed} />
       </div>
       <Resources vps={vps} />
@@ -61,32 +67,39 @@ export function Machine({ id }: { id: number }) {
   );
 }
 
-function Connect({ vps }: { vps: Vps }) {
+interface ConnectProps {
+  ips: Vps['ips'];
+  system: string;
+  location: string | null;
+  /** How the API is asked for it. */
+  act: () => Promise<unknown>;
+  /** What else there is to be said. */
+  children?: ReactNode;
+}
+
+/** How to get in, and where that is. */
+export function Connect({ ips, system, location, act, children }: ConnectProps) {
   const { t } = useText();
-  const primary = vps.ips.find((each) => each.primary) ?? vps.ips[0];
+  const primary = ips.find((each) => each.primary) ?? ips[0];
   return (
     <Section title={t('machine.connect')}>
       {primary !== undefined && (
         <Group gap="xs">
           <Copy text={`ssh root@${primary.address}`} />
-          <AsCode
-            isReading
-            act={() => client.get('/dashboard/service/{id}/vps/overview', { path: { id: vps.service_id } })}
-          />
+          <AsCode isReading act={act} />
         </Group>
       )}
-      <Fact name={t('machine.addresses')}>{vps.ips.map(({ address }) => address).join(', ')}</Fact>
-      <Shield vps={vps} />
-      <Fact name={t('machine.system')}>
-        {[vps.os.name ?? vps.os.slug, vps.os.version].filter(Boolean).join(' ')}
-      </Fact>
-      <Fact name={t('machine.location')}>{vps.location}</Fact>
+      <Fact name={t('machine.addresses')}>{ips.map(({ address }) => address).join(', ')}</Fact>
+      <Shield ips={ips} />
+      <Fact name={t('machine.system')}>{system}</Fact>
+      {location !== null && <Fact name={t('machine.location')}>{location}</Fact>}
+      {children}
     </Section>
   );
 }
 
 /** For each address whether something filters what is sent there, and where that is said. */
-function Shield({ vps: { ips } }: { vps: Vps }) {
+function Shield({ ips }: Pick<ConnectProps, 'ips'>) {
   const { t } = useText();
   const { data: signedIn } = useQuery(session);
   const mayLook = signedIn?.organization?.permissions.includes('shield.read') === true;

@@ -113,7 +113,7 @@ export function Power({ id }: { id: number }) {
           />
         </Group>
       </Group>
-      {now !== null && <Running vps={vps} now={now} readAt={dataUpdatedAt} />}
+      {now !== null && <Running of={vps} now={now} readAt={dataUpdatedAt} isMeasured />}
       <Refusals of={act.refused} />
       <Asked name={vps.hostname} asked={asked} onClose={() => setAsked(null)} onConfirm={act.mutate} />
     </Stack>
@@ -121,18 +121,20 @@ export function Power({ id }: { id: number }) {
 }
 
 interface RunningProps {
-  vps: Schema<'Machine'>;
+  of: { service_id: number; read_at: string };
   now: Schema<'Action'>;
   /** When it was read, by this browser's clock. */
   readAt: number;
+  /** Whether anybody knows how far it is. */
+  isMeasured?: boolean;
 }
 
 /** What is being done to it, since when and for whom. */
-function Running({ vps, now, readAt }: RunningProps) {
+export function Running({ of, now, readAt, isMeasured = false }: RunningProps) {
   const { t, language } = useText();
   const commandName = useCommandName();
   // This clock may be wrong, so moments of the product are only held against each other.
-  const before = Date.parse(vps.read_at) - Date.parse(now.started_at ?? now.created_at);
+  const before = Date.parse(of.read_at) - Date.parse(now.started_at ?? now.created_at);
   const ageS = useAge(readAt - before);
   const { type, name } = now.initiator;
   return (
@@ -145,11 +147,13 @@ function Running({ vps, now, readAt }: RunningProps) {
           {name ?? t(`initiator.${type}`)}
           {now.note !== null && ` · ${now.note}`}
         </Text>
-        <LinkTo to="/services/$id/history" params={{ id: String(vps.service_id) }} size="sm">
+        <LinkTo to="/services/$id/history" params={{ id: String(of.service_id) }} size="sm">
           {t('machine.history')}
         </LinkTo>
       </Group>
-      <Progress value={now.progress} aria-label={commandName(now.command)} color="brand" mt={4} animated />
+      {isMeasured && (
+        <Progress value={now.progress} aria-label={commandName(now.command)} color="brand" mt={4} animated />
+      )}
     </div>
   );
 }

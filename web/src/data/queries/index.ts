@@ -2,6 +2,7 @@
 export * from './account.ts';
 export * from './billing.ts';
 export * from './cart.ts';
+export * from './dedicated.ts';
 export * from './first.ts';
 export * from './listed.ts';
 export * from './needs.ts';

@@ -30,9 +30,16 @@ function dataUrlOf(picture: Blob): Promise<string> {
   });
 }
 
-export const machineHistory = (id: number, limit = 10) =>
-  listed(['vps', id, 'history', limit], (from, signal) =>
-    client.get('/dashboard/service/{id}/vps/history', { path: { id }, query: { limit, ...from }, signal }),
+/** What of a service is used as a machine: a virtual one, or a server that is rented whole. */
+export type MachineKind = 'vps' | 'dedicated';
+
+export const machineHistory = (kind: MachineKind, id: number, limit = 10) =>
+  listed([kind, id, 'history', limit], (from, signal) =>
+    client.get(`/dashboard/service/{id}/${kind}/history`, {
+      path: { id },
+      query: { limit, ...from },
+      signal,
+    }),
   );
 
 export const chartPeriods = ['hour', 'day', 'week', 'month', 'year'] as const;
@@ -46,11 +53,11 @@ export const machineCharts = (id: number, period: ChartPeriod) =>
     placeholderData: keepPreviousData,
   });
 
-export const machineAddresses = (id: number) =>
+export const machineAddresses = (kind: MachineKind, id: number) =>
   queryOptions({
-    queryKey: ['vps', id, 'ips'],
+    queryKey: [kind, id, 'ips'],
     queryFn: async ({ signal }) =>
-      (await client.get('/dashboard/service/{id}/vps/ips', { path: { id }, signal })).ips,
+      (await client.get(`/dashboard/service/{id}/${kind}/ips`, { path: { id }, signal })).ips,
   });
 
 export const machineSnapshots = (id: number) =>

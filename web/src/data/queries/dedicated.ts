@@ -1,0 +1,23 @@
+import { queryOptions } from '@tanstack/react-query';
+import { client } from '../client.ts';
+
+export const server = (id: number) =>
+  queryOptions({
+    queryKey: ['dedicated', id],
+    queryFn: async ({ signal }) =>
+      (await client.get('/dashboard/service/{id}/dedicated/overview', { path: { id }, signal })).dedicated,
+  });
+
+export const serverHardware = (id: number) =>
+  queryOptions({
+    queryKey: ['dedicated', id, 'hardware'],
+    queryFn: ({ signal }) =>
+      client.get('/dashboard/service/{id}/dedicated/hardware', { path: { id }, signal }),
+  });
+
+export const serverSensors = (id: number) =>
+  queryOptions({
+    queryKey: ['dedicated', id, 'sensors'],
+    queryFn: ({ signal }) =>
+      client.get('/dashboard/service/{id}/dedicated/sensors', { path: { id }, signal }),
+  });
