@@ -146,9 +146,7 @@ function Sensors({ id }: { id: number }) {
           {
             name: t('services.status'),
             cell: ({ state }) => (
-              <Text size="sm" {...(state === 'critical' && { fw: 600 })}>
-                {t(`server.sensor_${state}`)}
-              </Text>
+              <Text {...(state === 'critical' && { fw: 600 })}>{t(`server.sensor_${state}`)}</Text>
             ),
           },
         ]}
