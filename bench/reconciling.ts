@@ -56,7 +56,7 @@ async function reconciled(shop: Shop, count: number, members: number, nth: numbe
   });
   const nodes = filled.ids.map((id, at) => ({ id, member: `n${at + 1}` }));
   const { cluster, close } = await clusterOf(shop, filled, count, members);
-  const timed = async (work: () => Promise<void>) => {
+  const timed = async (work: () => Promise<unknown>) => {
     const began = performance.now();
     await work();
     return performance.now() - began;

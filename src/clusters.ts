@@ -125,8 +125,8 @@ function driveCluster(
     await hearCluster(ctx, id);
     await writeMembers(ctx, id, members, cluster.capabilities);
     if (forget === null) await listen();
-    await reconcile(driven.nodes);
-    if (performance.now() - comparedAtMs > noteComparedEveryMs) {
+    const isWhole = await reconcile(driven.nodes);
+    if (isWhole && performance.now() - comparedAtMs > noteComparedEveryMs) {
       await noteCompared(ctx, id);
       comparedAtMs = performance.now();
     }

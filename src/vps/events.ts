@@ -83,6 +83,8 @@ interface MoveEnded {
   /** When it was taken down, and for how long; null: it ran on. */
   off_at: string | null;
   away_s: number | null;
+  /** It answered before, and does not yet where it is now. */
+  is_late: boolean;
 }
 
 interface RecoveryBegan {
@@ -170,6 +172,7 @@ export const moveEnded = event<MoveEnded>(
       ...{ hostname: Type.String(), moved: Type.Boolean() },
       off_at: Nullable(Type.String()),
       away_s: Nullable(Type.Integer()),
+      is_late: Type.Boolean(),
     },
   },
 );

@@ -1,6 +1,6 @@
 import type { Cluster, Hypervisor, MachineReport } from '../drivers/hypervisor/index.ts';
 import { unseenSince } from '../fleet/index.ts';
-import { type Context, fail, findLastRestore, statement } from '../platform/index.ts';
+import { type Context, fail, findHeldRestore, statement } from '../platform/index.ts';
 import { machineNamed } from './machine.ts';
 
 /**
@@ -20,10 +20,10 @@ export const nextIncarnation = `1 + greatest(m.incarnation,
   coalesce((select max(b.incarnation) + 1 from vps_moves b where b.service_id = m.service_id), 1),
   coalesce((select max(r.incarnation) from vps_recoveries r where r.service_id = m.service_id), 1))`;
 
-// What an attempt of ours has left that never ran is no machine.
-const neverRan = `exists (select 1 from vps_moves v where v.service_id = t.service_id and not v.may_run_there
-    and t.incarnation in (v.incarnation, v.incarnation + 1))
-  or exists (select 1 from vps_recoveries r where r.service_id = t.service_id and r.incarnation = t.incarnation)`;
+// What an attempt of ours has left that never ran is no machine; as the one after that of a move backups have passed, which nobody starts.
+const neverRan = `exists (select 1 from vps_moves v where v.service_id = t.service_id and not v.is_disowned
+    and (t.incarnation = v.incarnation + 1 or (t.incarnation = v.incarnation and not v.may_run_there)))
+  or exists (select 1 from vps_recoveries r where r.service_id = t.service_id and not r.is_disowned and r.incarnation = t.incarnation)`;
 const mayLive = statement<{ incarnation: number }, { serviceId: number; incarnations: number[] }>(
   'vps.mayLive',
   `select t.incarnation from (select :serviceId::bigint as service_id, unnest(:incarnations::int[]) as incarnation) t
@@ -32,6 +32,15 @@ const mayLive = statement<{ incarnation: number }, { serviceId: number; incarnat
 const unknownOf = statement<{ machine: string; at: string }, { serviceId: number }>(
   'vps.unknownIncarnations',
   `select u.machine, n.name as at from vps_unknown_machines u join nodes n on n.id = u.node_id where u.service_id = :serviceId`,
+);
+
+// Where a service is or ever was to go, by what this database knows.
+const clustersOf = statement<{ id: number }, { serviceId: number }>(
+  'vps.clustersOfService',
+  `select n.cluster_id as id from machines m join nodes n on n.id = m.node_id where m.service_id = :serviceId and n.cluster_id is not null
+   union select n.cluster_id from vps_recoveries r join nodes n on n.id = r.node_id where r.service_id = :serviceId and n.cluster_id is not null
+   union select e.cluster_id from vps_moves v join vps_evacuations e on e.id = v.evacuation_id
+     where v.service_id = :serviceId and e.cluster_id is not null`,
 );
 
 /** All that a cluster has of a service. */
@@ -77,25 +86,41 @@ export async function laterKnown(
 
 /** Why nobody starts a machine of which there is a later incarnation, a sentence without the full stop. */
 export function livesElsewhere(machine: string, later: Incarnation): string {
-  return `${later.at} has ${later.machine}, a later one of ${machine} than the database knows: it may be the machine by now, and ${machine} an old copy of it, which is not started`;
+  return `${later.at} has ${later.machine}, a later one of ${machine} than the database knows: it may be the machine by now, and ${machine} an old copy of it, which is left alone`;
 }
 
 /**
- * Fails for good where a node has a later incarnation of a machine that is to be started. After a restore it fails (`waits`) until all
- * clusters have said what they have.
+ * Fails for good where a node has a later incarnation of a machine that is to be started. After a restore it fails (`waits`) until clusters
+ * that may have one have said what they have, or staff has released the restore. A machine that never had to do with a cluster waits for
+ * none that is silent, and for a few minutes at most.
  */
 export async function requireLatest(ctx: Context, machine: string): Promise<void> {
+  await requireNoLater(ctx, machine);
   const named = machineNamed(machine);
   if (named === null) return;
-  const later = await laterKnown(ctx, named);
-  if (later !== null)
-    throw Object.assign(fail('conflict', { message: livesElsewhere(machine, later) }), { permanent: true });
-  const restore = await findLastRestore(ctx);
-  const [silent] = restore === null ? [] : await unseenSince(ctx, restore.restored_at);
+  const restore = await findHeldRestore(ctx);
+  if (restore === null) return;
+  const ids = (await ctx.db.many(clustersOf, { serviceId: named.serviceId })).map(({ id }) => id);
+  const [silent] = await unseenSince(ctx, restore, ids);
   if (silent === undefined) return;
-  const message = `The database was restored, and ${silent} has not said since what machines it has: ${machine} may be one of them by now, and is not started`;
-  throw Object.assign(fail('conflict', { message }), { waits: true });
+  const message = `The database was restored, and ${silent} has not said since what machines it has: ${machine} may be one of them by now, and is not started before it has, or the restore is released`;
+  throw Object.assign(new Error(message), { code: notCompared, waits: true });
 }
+
+/** Fails for good where a node has a later incarnation of a machine: what is done with this one is done with an old copy. */
+export async function requireNoLater(ctx: Context, machine: string): Promise<void> {
+  const named = machineNamed(machine);
+  const later = named === null ? null : await laterKnown(ctx, named);
+  if (later === null) return;
+  throw Object.assign(new Error(livesElsewhere(machine, later)), { code: mayLiveElsewhere, permanent: true });
+}
+
+/** Codes of failures whose messages name members and incarnations, for staff alone. */
+export const mayLiveElsewhere = 'lives_elsewhere';
+export const notCompared = 'not_compared';
+
+/** What a customer reads instead, a sentence without the full stop. */
+export const anotherCopy = 'Another copy of this machine may exist; our staff has been told';
 
 /** Code of an attempt that ends because staff has dismissed its stuck job. */
 export const seenToOtherwise = 'seen_to';
@@ -125,6 +150,6 @@ export async function requireFreeIn(
 export async function requireGone(there: Pick<Hypervisor, 'inspect'>, machine: string): Promise<void> {
   const { power } = await there.inspect(machine);
   if (power === 'absent') return;
-  const message = `${machine} is in the cluster and is left alone: it may be the machine, since the backup that was restored. Remove it there when nobody needs it, and retry this job`;
+  const message = `${machine} is in the cluster and is left alone: it may be the machine by now. Remove it there when nobody needs it, and retry this job`;
   throw Object.assign(new Error(message), { permanent: true });
 }

@@ -48,7 +48,7 @@ const movePlannedMail = mail(
 const moveEndedMail = mail(
   moveEnded,
   ({ data }, reader) => {
-    const { hostname: name, moved, off_at: offAt, away_s: awayS } = data;
+    const { hostname: name, moved, off_at: offAt, away_s: awayS, is_late: isLate } = data;
     const off =
       offAt === null
         ? say(reader, 'moveEnded.ranOn')
@@ -57,7 +57,11 @@ const moveEndedMail = mail(
           : say(reader, 'moveEnded.away', { at: momentFor(reader, offAt), seconds: String(awayS) });
     return {
       subject: say(reader, moved ? 'moveEnded.moved' : 'moveEnded.stays', { name }),
-      blocks: [say(reader, moved ? 'moveEnded.same' : 'moveEnded.nothing', { name }), off],
+      blocks: [
+        say(reader, moved ? 'moveEnded.same' : 'moveEnded.nothing', { name }),
+        off,
+        ...(isLate ? [say(reader, 'moveEnded.late')] : []),
+      ],
     };
   },
   { leadsTo: ({ subject: { id }, data: { hostname: name } }, reader) => lookAt(reader, id, name) },

@@ -88,7 +88,7 @@ export const powerSagas: AnySaga[] = [
   }),
   actionSaga(powerJobs.restart, {
     steps: [
-      { name: 'stop', attempts: 1, do: stop },
+      { name: 'stop', attempts: 1, do: stopToStart },
       { name: 'start', attempts: 2, do: start },
     ],
     failed: rememberPress('restart'),
@@ -124,8 +124,9 @@ export async function startMachine(
   spec: MachineSpec,
   machine: Named,
 ): Promise<void> {
-  await requireLatest(ctx, spec.id);
-  if ((await hypervisor.inspect(spec.id)).power === 'stopped') {
+  const { power } = await hypervisor.inspect(spec.id);
+  if (power !== 'running') await requireLatest(ctx, spec.id);
+  if (power === 'stopped') {
     await renewIdentity(hypervisor, spec, machine);
     // Before the start: a crash after it finds the machine running, and would not get here again.
     await writeStartedFrom(ctx, machine.service_id, spec.boot === 'rescue');
@@ -152,6 +153,13 @@ async function stop(run: PowerRun): Promise<void> {
   return withMachine(run, (hypervisor, spec) =>
     stopMachine(hypervisor, spec.id, run.payload.force, run.signal),
   );
+}
+
+/** What could not be started again is not stopped. */
+async function stopToStart(run: PowerRun): Promise<void> {
+  await requireOpen(run);
+  await withMachine(run, (_driver, spec) => requireLatest(run.ctx, spec.id));
+  await stop(run);
 }
 
 /** Stops a machine, cleanly unless `force`; `shutdown_timeout` when the guest ignores it. */

@@ -6,7 +6,7 @@ import { beginSystemAction } from './actions/act.ts';
 import { powerJobs } from './actions/job.ts';
 import { holdsLock } from './actions/lock.ts';
 import { vpsLost } from './events.ts';
-import { laterKnown, livesElsewhere } from './incarnations.ts';
+import { anotherCopy, laterKnown, livesElsewhere } from './incarnations.ts';
 import {
   type Button,
   buttonCountsMs,
@@ -215,7 +215,15 @@ async function settle(
   const { service_id: serviceId, incarnation } = machine;
   const later = await laterKnown(tx, { serviceId, incarnation }, reports.values());
   // It goes on by itself once the other one is gone.
-  if (later !== null) return flag(tx, machine, livesElsewhere(nameOf(machine), later), tx.clock.now());
+  if (later !== null) {
+    if (machine.state === 'error') return;
+    // Its customer reads the journal as well.
+    tx.log.error(
+      { service: serviceId, reason: livesElsewhere(nameOf(machine), later) },
+      'an old copy is left alone',
+    );
+    return flag(tx, machine, anotherCopy, tx.clock.now());
+  }
   if (report.hangs)
     return flag(tx, machine, 'the machine does not answer its node: it hangs, a restart with force helps');
   if (report.power === 'running') return adopt(tx, machine, report.startedAt);

@@ -73,3 +73,36 @@ it('a member that does not say how a machine of its is keeps those of no other m
     30_000,
   );
 });
+
+it('a cluster of which a member could not be compared is not written down as compared', {
+  timeout: 60_000,
+}, async () => {
+  const another = await clusterBed(['n1', 'n2']);
+  try {
+    const hypervisor = another.simulated.hypervisor('n1');
+    const { inspect } = hypervisor;
+    const [known] = bed.simulated.members.get('n1')?.store.machines.values() ?? [];
+    if (known === undefined) throw new Error('n1 has a machine');
+    another.simulated.members.get('n1')?.store.machines.set('vps-4242-2', structuredClone(known));
+    let asked = 0;
+    hypervisor.inspect = async () => {
+      asked += 1;
+      throw new Error('it does not say');
+    };
+    await another.add();
+    const compared = async () => {
+      const [row] = await sql<{ at: Date | null }>(another.product, 'select compared_at as at from clusters');
+      return row?.at ?? null;
+    };
+    await until(
+      async () => asked,
+      (times) => times > 1,
+      30_000,
+    );
+    expect(await compared()).toBeNull();
+    hypervisor.inspect = inspect;
+    await until(compared, (at) => at !== null, 30_000);
+  } finally {
+    await another.stop();
+  }
+});

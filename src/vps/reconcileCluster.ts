@@ -10,12 +10,13 @@ const membersAtOnce = 4;
 /**
  * Compares what the machines of a cluster should be with what they are, again and again, as `createReconciler` does those of a host. The
  * engine is asked once for the machines of all members (docs/decisions/0131-lists-of-clusters.md), which are then compared a member at a
- * time; machines that were moved are followed.
+ * time; machines that were moved are followed. Says whether all that is reported was compared: what is on a member that is no node of ours, or
+ * whose comparison failed, nobody has looked at.
  */
 export function createClusterReconciler(
   ctx: Context,
   cluster: Pick<Cluster, 'list' | 'on'>,
-): (nodes: Members) => Promise<void> {
+): (nodes: Members) => Promise<boolean> {
   let resting = new Map<number, Resting>();
   return async (nodes) => {
     resting = new Map(nodes.map(({ id }) => [id, resting.get(id) ?? createRest(ctx)]));
@@ -24,14 +25,18 @@ export function createClusterReconciler(
     await followMachines(ctx, nodes, cluster, all);
     const reports = byId(all);
     const lists = byMember(nodes, all);
+    const members = new Set(nodes.map(({ member }) => member));
+    let isWhole = nodes.length > 0 && all.every(({ node }) => node === undefined || members.has(node));
     await eachOf(nodes, membersAtOnce, async ({ id, member }) => {
       const own = lists.get(member) ?? [];
       await resting
         .get(id)?.(own, () => reconcileReported(ctx, id, cluster.on(member), reports, own))
-        .catch((error: Error) =>
-          ctx.log.warn({ member, err: causesOf(error) }, 'a member could not be compared'),
-        );
+        .catch((error: Error) => {
+          isWhole = false;
+          ctx.log.warn({ member, err: causesOf(error) }, 'a member could not be compared');
+        });
     });
+    return isWhole;
   };
 }
 

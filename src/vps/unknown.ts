@@ -43,6 +43,10 @@ const insertUnknown = statement<
   `insert into vps_unknown_machines (node_id, machine, service_id, addresses, found_at)
    values (:nodeId, :machine, :serviceId, :addresses, :now) on conflict (node_id, machine) do nothing`,
 );
+const setWaiting = statement<never, { serviceId: number; retryAt: Date | null }>(
+  'vps.waitForUnknown',
+  `update machines set state = 'error', retry_at = :retryAt where service_id = :serviceId and state <> 'suspended'`,
+);
 const deleteUnknown = statement<never, { id: number }>(
   'vps.deleteUnknown',
   'delete from vps_unknown_machines where id = :id',
@@ -85,12 +89,25 @@ export async function findUnknownMachines(
 }
 
 /** Lists a machine as unknown from now on, of which its node has been asked before; if it is not there, the next comparison takes it out. */
-export async function listUnknown(
+async function listUnknown(
   tx: TxContext,
   { nodeId, machine }: { nodeId: number; machine: string },
 ): Promise<void> {
   const serviceId = serviceIdOf(machine);
   await tx.db.run(insertUnknown, { nodeId, machine, serviceId, addresses: [], now: tx.clock.now() });
+}
+
+/**
+ * Has a machine wait for what may be it elsewhere: that is listed as unknown, and nothing starts beside it. `goesOn`: once its node has said that
+ * nothing is there, the machine is what it was to be; else staff looks. One that is suspended stays so.
+ */
+export async function waitForUnknown(
+  tx: TxContext,
+  of: { serviceId: number; nodeId: number; machine: string; goesOn: boolean },
+): Promise<void> {
+  const { serviceId, goesOn } = of;
+  await tx.db.run(setWaiting, { serviceId, retryAt: goesOn ? tx.clock.now() : null });
+  await listUnknown(tx, of);
 }
 
 async function isUnknown(ctx: Context, machine: string): Promise<boolean> {

@@ -113,7 +113,11 @@ export const samples: Record<string, object[]> = {
   'vps.move.ended': [
     {
       ...{ user_id: 7, hostname: '~web1.example.com', moved: true },
-      ...{ off_at: '2026-02-03T03:00:04.112Z', away_s: 94 },
+      ...{ off_at: '2026-02-03T03:00:04.112Z', away_s: 94, is_late: false },
+    },
+    {
+      ...{ user_id: 7, hostname: '~web1.example.com', moved: true },
+      ...{ off_at: '2026-02-03T03:00:04.112Z', away_s: null, is_late: true },
     },
     {
       user_id: 7,
@@ -121,8 +125,9 @@ export const samples: Record<string, object[]> = {
       moved: false,
       off_at: '2026-02-03T03:00:04.112Z',
       away_s: null,
+      is_late: false,
     },
-    { user_id: 7, hostname: '~web1.example.com', moved: false, off_at: null, away_s: null },
+    { user_id: 7, hostname: '~web1.example.com', moved: false, off_at: null, away_s: null, is_late: false },
   ],
   'vps.recovered': [
     {

@@ -1,5 +1,6 @@
 import type { HypervisorErrorCode } from '../../drivers/hypervisor/index.ts';
 import type { Failure } from '../../platform/index.ts';
+import { anotherCopy, mayLiveElsewhere, notCompared } from '../incarnations.ts';
 
 /**
  * What a customer is told of a failed action, and what to do. A driver's own message speaks of the host it runs
@@ -44,6 +45,11 @@ const plain: ReadonlySet<string> = new Set([
   ...['no_space', 'guest_refused', 'cancelled'],
 ]);
 
+const ofCopies: Partial<Record<string, string>> = {
+  [mayLiveElsewhere]: `${anotherCopy}, and nothing is done with this one meanwhile`,
+  [notCompared]: `${anotherCopy}, and this one is not started before that is known; try again later`,
+};
+
 /** What holds for an action of its kind, whatever it failed of. */
 const afterwards: Partial<Record<string, string>> = {
   rename: 'The machine takes its new name at its next start',
@@ -54,7 +60,7 @@ export function forCustomer(
   action: { id: number; command: string },
   { code, message }: Failure,
 ): { code: string; message: string } {
-  const words = plain.has(code) ? message : (adviceOn(code) ?? ours(action.id));
+  const words = plain.has(code) ? message : (adviceOn(code) ?? ofCopies[code] ?? ours(action.id));
   const more = afterwards[action.command];
   return { code, message: more === undefined ? words : `${words}. ${more}` };
 }

@@ -1,5 +1,6 @@
 import type { Hypervisor } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
+import { findPlacement } from '../../fleet/index.ts';
 import {
   type Context,
   enqueue,
@@ -58,8 +59,31 @@ export const takePower = job<Payload>('vps.take_power', async (run) => {
   const machine = await findMachine(run.ctx, serviceId);
   // A stop that has ended says nothing of a machine that was started since.
   if (machine === null || (await run.ctx.db.maybe(openStop, { actionId })) === null) return;
-  await run.drivers.hypervisor(machine.node_id).powerOff(machineIdOf(serviceId, machine.incarnation));
+  try {
+    await run.drivers.hypervisor(machine.node_id).powerOff(machineIdOf(serviceId, machine.incarnation));
+  } finally {
+    await powerOffArriving(run, serviceId);
+  }
 });
+
+// Of a move whose job stands still it may be the one that runs.
+const arriving = statement<{ incarnation: number }, { serviceId: number }>(
+  'vps.arriving',
+  `select v.incarnation from vps_moves v join machines m on m.service_id = v.service_id
+   where v.service_id = :serviceId and v.state = 'moving' and v.incarnation > m.incarnation`,
+);
+
+/** Takes the power of what a machine is being made anew as in a cluster, where it may run before it is written down there. */
+export async function powerOffArriving(
+  { ctx, drivers }: Pick<Run<object, object>, 'ctx' | 'drivers'>,
+  serviceId: number,
+): Promise<void> {
+  const anew = await ctx.db.maybe(arriving, { serviceId });
+  const there = anew === null ? null : await findPlacement(ctx, serviceId);
+  if (anew === null || there === null) return;
+  const [driver, machine] = [drivers.hypervisor(there.nodeId), machineIdOf(serviceId, anew.incarnation)];
+  if ((await driver.inspect(machine)).power !== 'absent') await driver.powerOff(machine);
+}
 
 /** Whether a stop with force waits for the end of the action under way. */
 export async function isToStop(ctx: Context, serviceId: number): Promise<boolean> {

@@ -139,7 +139,11 @@ export const reinstall = actionSaga(reinstallJob, {
     { name: 'check', do: check },
     {
       name: 'off',
-      do: (run) => withMachine(run, (driver, spec) => driver.powerOff(spec.id)),
+      do: (run) =>
+        withMachine(run, async (driver, spec) => {
+          await requireLatest(run.ctx, spec.id);
+          await driver.powerOff(spec.id);
+        }),
       undo: async (run) => {
         if (!('replaced' in run.state || (await mayBeReplaced(run.ctx, run.payload)))) await startAgain(run);
       },
@@ -192,7 +196,10 @@ async function startFromDisk(
 
 async function check(run: Run<Payload, object>): Promise<void> {
   await requireNoStop(run);
-  await withMachine(run, async (_driver, _spec, machine) => checkIdentity(await identityOf(run, machine)));
+  await withMachine(run, async (_driver, spec, machine) => {
+    await requireLatest(run.ctx, spec.id);
+    checkIdentity(await identityOf(run, machine));
+  });
 }
 
 // Until the disk is there, the machine's row goes on saying what the old one starts with.

@@ -15,6 +15,11 @@ const forgetBackups = statement<never, { serviceId: number }>(
   `delete from vps_snapshots where service_id = :serviceId and kind = 'backup'`,
 );
 
+/** What backups are made of on their way. */
+export function passingOf({ payload, state }: IntoClusterRun): string {
+  return machineIdOf(payload.serviceId, stated(state.incarnation) + 1);
+}
+
 const keepsNone = 'the cluster keeps no backups, and nobody has said that those of the machine may be lost';
 
 /**
@@ -39,7 +44,7 @@ export async function carryBackups(run: IntoClusterRun, parts: Parts): Promise<v
   const [there, old, anew] = [cluster.on(member), stated(run.state.old), stated(run.state.anew)];
   const machine = await findMachine(run.ctx, serviceId);
   if (machine === null) return;
-  const passing = machineIdOf(serviceId, stated(run.state.incarnation) + 1);
+  const passing = passingOf(run);
   for (const { name } of await run.ctx.db.many(backupsToCarry, { serviceId })) {
     const known = (await there.listBackups(anew)).find((each) => each.name === name);
     if (known === undefined) {

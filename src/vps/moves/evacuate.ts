@@ -35,6 +35,7 @@ import {
   machinesTakenAway,
   movesOf,
   stayAll,
+  unhaltEvacuation,
 } from './rows.ts';
 import type { Evacuate } from './schema.ts';
 
@@ -97,6 +98,9 @@ async function departFrom(ctx: Context, id: number, body: Static<typeof Evacuate
     const to = await requireDestination(tx, clusterId);
     const reason = whyNot(await requireRow(tx, ownHost, { id }), to);
     if (reason !== null) throw fail('conflict', { message: reason });
+    const standing = await tx.db.maybe(latestEvacuation, { nodeId: id });
+    if (standing?.state === 'running' && standing.halted_for !== null && standing.cluster_id === clusterId)
+      return goOnWithStanding(tx, node, to, standing);
     await requireNoneMoving(tx, node);
     if (only === undefined) await setNodeState(tx, id, 'draining');
     const machines = chosen(node, to, await tx.db.many(departingFrom, { nodeId: id }), { only, drops });
@@ -114,6 +118,20 @@ async function departFrom(ctx: Context, id: number, body: Static<typeof Evacuate
     await begin(tx, id, began, machines, new Set(told.map((each) => each.service_id)));
     return readEvacuation(tx, id);
   });
+}
+
+/** One that stands goes on as it began: whatever else is said now is of no consequence. */
+async function goOnWithStanding(tx: TxContext, node: NodeRow, to: Destination, standing: EvacuationRow) {
+  const waiting = (await tx.db.many(movesOf, { evacuationId: standing.id })).filter(
+    ({ state }) => state === 'waiting',
+  );
+  await record(tx, evacuationBegan, {
+    ...{ subject: { type: 'node', id: node.id }, organizationId: null },
+    data: { name: node.name, cold: standing.cold, machines: waiting.length, cluster: to.name },
+  });
+  await tx.db.run(unhaltEvacuation, { id: standing.id });
+  await goOn(tx, standing.id);
+  return readEvacuation(tx, node.id);
 }
 
 function goes(machine: Departing, to: Destination, drops: boolean): string | null {
@@ -213,7 +231,7 @@ export async function stopEvacuation(ctx: Context, id: number) {
       if (!was_told) continue;
       await record(tx, moveEnded, {
         ...{ subject: { type: 'service', id: service_id }, organizationId },
-        data: { user_id, hostname, moved: false, off_at: null, away_s: null },
+        data: { user_id, hostname, moved: false, off_at: null, away_s: null, is_late: false },
       });
     }
     await record(tx, evacuationStopped, {
@@ -278,12 +296,12 @@ async function begin(
 }
 
 function view(
-  { node_id, kind, cold, cluster_id, begins_at, state, started_at, ended_at }: EvacuationRow,
+  { node_id, kind, cold, cluster_id, begins_at, state, halted_for, started_at, ended_at }: EvacuationRow,
   moves: readonly MoveRow[],
 ) {
   const count = (wanted: string) => moves.filter((move) => move.state === wanted).length;
   return {
-    ...{ node_id, kind, cold, cluster_id, begins_at, state, started_at, ended_at },
+    ...{ node_id, kind, cold, cluster_id, begins_at, state, halted_for, started_at, ended_at },
     ...{ waiting: count('waiting'), moving: count('moving'), moved: count('moved'), stay: count('stays') },
     machines: [...moves],
   };

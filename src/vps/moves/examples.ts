@@ -13,6 +13,7 @@ const moved = {
 const waiting = { ...moved, state: 'waiting', node: 'ams1/n1', live: null, began_at: null, ended_at: null };
 const begun = {
   ...{ node_id: 2, kind: 'evacuate', cold: false, cluster_id: null, begins_at: null, state: 'running' },
+  halted_for: null,
   ...{ started_at: '2026-01-31T22:02:14.957Z', ended_at: null },
   ...{ waiting: 1, moving: 0, moved: 0, stay: 0, machines: [waiting] },
 };

@@ -175,6 +175,215 @@ it('a move that stands still keeps its machine locked and begins no other; retri
   expect([hereIs(second), await inCluster(second)]).toEqual(['stopped', {}]);
 }, 240_000);
 
+/** A move whose machine was made in the cluster, and neither starts there nor goes away again. */
+async function standing(id: number): Promise<string> {
+  const letGo = resisting();
+  await evacuate([id]);
+  const job = await until(
+    async () =>
+      (await jobs()).find(
+        (each: { state: string; payload: { serviceId: number } }) =>
+          each.state === 'stuck' && each.payload.serviceId === id,
+      ),
+    (found) => found !== undefined,
+    60_000,
+  );
+  letGo();
+  return job.id;
+}
+const dismiss = (job: string) =>
+  bed.product.staff.post(`/staff/jobs/${job}/dismiss`, { reason: 'Seen to by hand' });
+async function removeThere(id: number): Promise<void> {
+  for (const { hypervisor } of bed.simulated.members.values())
+    for (const name of Object.keys(await inCluster(id))) await hypervisor.destroy(name);
+}
+
+it('a dismissed move that goes on later takes away nothing that another has made since', async () => {
+  const id = await ordered('again.example.com');
+  const job = await standing(id);
+  await dismiss(job);
+  await ended();
+  await removeThere(id);
+  await until(
+    () => sql(bed.product, 'select 1 from vps_unknown_machines where service_id = $1', id),
+    (found) => found.length === 0,
+    60_000,
+  );
+  await settled(bed.product);
+  if (hereIs(id) !== 'running') await customer.post(vps(id, 'start'), {});
+  await settled(bed.product);
+  await evacuate([id]);
+  expect((await ended()).machines).toMatchObject([{ state: 'moved' }]);
+  const there = await inCluster(id);
+  expect(Object.values(there)).toEqual(['running']);
+  await bed.product.staff.post(`/staff/jobs/${job}/retry`);
+  await settled(bed.product);
+  expect([await inCluster(id), hereIs(id)]).toEqual([there, 'absent']);
+}, 240_000);
+
+it('nothing starts beside what a dismissed move may have left, even if it never ran by what is known; it starts by itself once that is gone', async () => {
+  const id = await ordered('beside.example.com');
+  const job = await standing(id);
+  // As in a backup from before its start there, which it has had since.
+  await sql(bed.product, 'update vps_moves set may_run_there = false where service_id = $1', id);
+  for (const { store: there } of bed.simulated.members.values())
+    for (const [name, machine] of there.machines)
+      if (name.startsWith(`${machineIdOf(id)}-`)) machine.startedAtMs = Date.now();
+  await dismiss(job);
+  await ended();
+  const { state } = await stateOf(id);
+  await customer.post(vps(id, 'restart'), {});
+  await settled(bed.product);
+  await customer.post(vps(id, 'start'), {});
+  await settled(bed.product);
+  expect([state, hereIs(id), Object.values(await inCluster(id))]).toEqual(['error', 'stopped', ['running']]);
+  await removeThere(id);
+  await until(
+    async () => hereIs(id),
+    (power) => power === 'running',
+    90_000,
+  );
+}, 240_000);
+
+it('what a backup passed as on its way goes with the move that failed, and keeps no machine from its start', async () => {
+  const id = await ordered('passes.example.com');
+  await sql(bed.product, 'update machines set backup_enabled = (service_id = $1), backup_hour = 0', id);
+  await bed.product.periodic('vps.backups');
+  await settled(bed.product);
+  const passing = machineIdOf(id, 3);
+  bed.simulated.recovering.after = (machine) => (machine === passing ? refused('the pool is full') : null);
+  await evacuate([id]);
+  expect((await ended()).machines).toMatchObject([
+    { state: 'moved', reason: expect.stringMatching(/the pool is full/) },
+  ]);
+  expect(await inCluster(id)).toEqual({ [machineIdOf(id, 2)]: 'running' });
+}, 120_000);
+
+it('what only backups passed as is no reason not to start the machine', async () => {
+  const id = await ordered('leftover.example.com');
+  await evacuate([id]);
+  await ended();
+  const [anew, passing] = [machineIdOf(id, 2), machineIdOf(id, 3)];
+  const there = [...bed.simulated.members.values()].find((each) => each.store.machines.has(anew))?.store;
+  const machine = there?.machines.get(anew);
+  if (there === undefined || machine === undefined) throw new Error('it has moved');
+  there.machines.set(passing, { ...structuredClone(machine), startedAtMs: null });
+  await until(
+    () => sql(bed.product, 'select 1 from vps_unknown_machines where machine = $1', passing),
+    (found) => found.length > 0,
+    60_000,
+  );
+  machine.startedAtMs = null;
+  await until(
+    () => inCluster(id),
+    (found) => found[anew] === 'running',
+    60_000,
+  );
+  expect(await inCluster(id)).toEqual({ [anew]: 'running', [passing]: 'stopped' });
+  there.machines.delete(passing);
+}, 120_000);
+
+it('after a restore a cluster that is silent keeps no machine off that never had to do with it, and others until staff releases the restore', async () => {
+  const [own, other] = [await ordered('own.example.com'), await ordered('maybe.example.com')];
+  for (const id of [own, other]) await customer.post(vps(id, 'stop'), {});
+  await settled(bed.product);
+  // It was to go into the cluster when the backup was made.
+  await sql(
+    bed.product,
+    `with e as (insert into vps_evacuations (node_id, kind, cold, cluster_id, state, started_at, ended_at)
+       values ($1, 'evacuate', true, $2, 'stopped', now(), now()) returning id)
+     insert into vps_moves (id, evacuation_id, service_id, organization_id, state)
+     select 4242, e.id, m.service_id, m.organization_id, 'stays' from e, machines m where m.service_id = $3`,
+    ...[host, cluster, other],
+  );
+  bed.simulated.isReachable = false;
+  bed.product.clock.travel(31_000);
+  await until(
+    async () => (await bed.product.staff.get(`/staff/clusters/${cluster}`)).body.data.cluster.trouble,
+    (trouble) => trouble !== null,
+    60_000,
+  );
+  const [restore] = await sql<{ id: string }>(
+    bed.product,
+    'insert into restores (made_at, restored_at, settled_at) values ($1, $1, $1) returning id::text as id',
+    bed.product.clock.now(),
+  );
+  for (const id of [other, own]) await customer.post(vps(id, 'start'), {});
+  await until(
+    async () => hereIs(own),
+    (power) => power === 'running',
+    30_000,
+  );
+  expect(hereIs(other)).toBe('stopped');
+  await until(
+    async () => JSON.stringify(await sql(bed.product, `select * from jobs where error_message is not null`)),
+    (waiting) => waiting.includes('or the restore is released'),
+  );
+  await bed.product.staff.post(`/staff/restores/${restore?.id}/release`);
+  bed.product.clock.travel(60_000);
+  await until(
+    async () => hereIs(other),
+    (power) => power === 'running',
+    60_000,
+  );
+  bed.simulated.isReachable = true;
+  await bed.nodes((all) => all.every(({ reachable }: NodeSeen) => reachable));
+}, 120_000);
+
+it('what is switched off with force, or suspended, is off in the cluster as well while its move stands still', async () => {
+  const id = await ordered('abused.example.com');
+  const job = await standing(id);
+  const run = () => {
+    for (const { store: there } of bed.simulated.members.values())
+      for (const [name, machine] of there.machines)
+        if (name.startsWith(`${machineIdOf(id)}-`)) machine.startedAtMs = Date.now();
+  };
+  const off = () =>
+    until(
+      () => inCluster(id),
+      (found) => found[machineIdOf(id, 2)] === 'stopped',
+      20_000,
+    );
+  run();
+  await customer.post(vps(id, 'stop'), { force: true });
+  await off();
+  run();
+  await bed.product.staff.post(`/staff/services/${id}/suspend`, { reason: 'test' });
+  await off();
+  await removeThere(id);
+  await dismiss(job);
+  await ended();
+}, 120_000);
+
+it('a machine of which there may be another copy runs on: nothing that would have to start it again stops it, and its customer reads no names', async () => {
+  const id = await ordered('copy.example.com');
+  const mine = store.machines.get(machineIdOf(id));
+  const there = bed.simulated.members.get('n1')?.store;
+  if (mine === undefined || there === undefined) throw new Error('it is there');
+  there.machines.set(machineIdOf(id, 2), { ...structuredClone(mine), startedAtMs: null });
+  await until(
+    () => sql(bed.product, 'select 1 from vps_unknown_machines where service_id = $1', id),
+    (found) => found.length > 0,
+    60_000,
+  );
+  const since = mine.startedAtMs;
+  for (const [path, body] of [
+    ['restart', {}],
+    ['reinstall', { os: 'tiny' }],
+  ] as const) {
+    expect((await customer.post(vps(id, path), body)).status).toBe(200);
+    await settled(bed.product);
+    expect(await lastAction(id)).toMatchObject({
+      ...{ command: path, status: 'error' },
+      error: {
+        message: expect.stringMatching(/^Another copy of this machine may exist; our staff has been told/),
+      },
+    });
+    expect([hereIs(id), store.machines.get(machineIdOf(id))?.startedAtMs]).toEqual(['running', since]);
+  }
+  there.machines.delete(machineIdOf(id, 2));
+}, 120_000);
+
 it('a move that was held goes no further once it has ended: what the machine has written since is not left behind', async () => {
   const id = await ordered('held.example.com');
   let isCut = true;

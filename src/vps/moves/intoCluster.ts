@@ -3,13 +3,19 @@ import { findPlacement, moveRoom, takeRoomElsewhere } from '../../fleet/index.ts
 import { type Failure, fail, saga, type TxContext, type TxRun, transaction } from '../../platform/index.ts';
 import { reasonToBeOff } from '../actions/forcedStop.ts';
 import { isLatestAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
-import { incarnationsIn, requireFreeIn, requireGone, seenToOtherwise } from '../incarnations.ts';
-import { findMachine, machineIdOf, setMachineState } from '../machine.ts';
+import {
+  incarnationsIn,
+  requireFreeIn,
+  requireGone,
+  requireLatest,
+  seenToOtherwise,
+} from '../incarnations.ts';
+import { findMachine, machineIdOf } from '../machine.ts';
 import { startMachine, stopMachine } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
-import { listUnknown } from '../unknown.ts';
+import { waitForUnknown } from '../unknown.ts';
 import { writeArrival } from './arrival.ts';
-import { carryBackups } from './backups.ts';
+import { carryBackups, passingOf } from './backups.ts';
 import {
   clusterOf,
   type IntoClusterRun,
@@ -30,7 +36,8 @@ import {
 import { intoClusterJob, type MovePayload } from './next.ts';
 import {
   beginMove,
-  forgetIncarnation,
+  disownIncarnation,
+  haltEvacuationOf,
   mayRunThere,
   moveIsOpen,
   noteBack,
@@ -78,7 +85,7 @@ export const moveIntoCluster = saga<MovePayload, IntoClusterState>({
     { name: 'disk', attempts: 3, do: makeDisk, undo: takeAway },
     { name: 'start', attempts: 2, do: startThere },
     { name: 'arrive', transactional: true, do: arrive },
-    { name: 'backups', do: (run) => carryBackups(run, parts(run)) },
+    { name: 'backups', do: (run) => carryBackups(run, parts(run)), undo: dropPassing },
     { name: 'remove', do: remove },
   ],
   progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
@@ -94,18 +101,19 @@ export const moveIntoCluster = saga<MovePayload, IntoClusterState>({
 
 /** Ends the move of a job that staff has seen to by other means. */
 export async function letGoOfMove(tx: TxContext, payload: MovePayload, failure: Failure): Promise<void> {
-  // It may run in the cluster: then nobody starts it here before a person has looked.
   const { serviceId, actionId } = payload;
-  const { may, incarnation } = (await tx.db.maybe(mayRunThere, { id: actionId })) ?? {};
+  const { may = false, incarnation } = (await tx.db.maybe(mayRunThere, { id: actionId })) ?? {};
   const there = await findPlacement(tx, serviceId);
-  const isThere = await hasArrived(tx, payload);
+  const isThere = await isAsFarAs(tx, serviceId, incarnation);
   await giveUp(tx, payload, failure);
   const machine = await findMachine(tx, serviceId);
   if (machine === null || isThere) return;
   await moveRoom(tx, serviceId, machine.node_id);
-  if (!may || incarnation == null || there === null) return;
-  await setMachineState(tx, serviceId, 'error');
-  await listUnknown(tx, { nodeId: there.nodeId, machine: machineIdOf(serviceId, incarnation) });
+  if (incarnation == null || there === null) return;
+  // It may run in the cluster, also where it is not known to: a backup that was restored is older than its start there. Nobody starts it here
+  // before the cluster has said that it is not there, and where it is known to have run, before a person has looked.
+  const left = { nodeId: there.nodeId, machine: machineIdOf(serviceId, incarnation) };
+  await waitForUnknown(tx, { ...left, serviceId, goesOn: !may });
 }
 
 function open({ ctx, payload, moveTo }: IntoClusterRun): Promise<Partial<IntoClusterState>> {
@@ -202,6 +210,7 @@ async function off(run: IntoClusterRun): Promise<Partial<IntoClusterState>> {
   await requireGoingOn(run);
   const offAt = run.ctx.clock.now().toISOString();
   if (run.state.wasRunning !== true) return { offAt };
+  await requireLatest(run.ctx, stated(run.state.old));
   await transaction(run.ctx, 'vps.takeDownForCluster', (tx) => noteTakenDown(tx, run.payload));
   const stopping = stopMachine(ownDriver(run), stated(run.state.old), false, run.signal);
   await stopping.catch(async (error: unknown) => {
@@ -276,12 +285,17 @@ async function arrive({ ctx, payload, state }: TxRun<MovePayload, IntoClusterSta
   await lockVps(ctx, serviceId);
   await requireGoingOn({ ctx, payload });
   await writeArrival(ctx, { serviceId, from, to, incarnation, runs: state.wasRunning === true });
+  // What keeps it from answering may be the network of the cluster, and would keep the next ones from it as well.
+  if (state.isLate !== true) return;
+  const hostname = (await findMachine(ctx, serviceId))?.hostname ?? '';
+  const reason = `${hostname} runs in the cluster, and does not answer there as it did before`;
+  await ctx.db.run(haltEvacuationOf, { moveId: payload.actionId, reason });
 }
 
 /** What the host had of it, with its backups: all of them are in the cluster by now. */
 async function remove(run: IntoClusterRun): Promise<void> {
   const { ctx, payload } = run;
-  if ((await findMachine(ctx, payload.serviceId)) !== null && !(await hasArrived(ctx, payload)))
+  if ((await findMachine(ctx, payload.serviceId)) !== null && !(await hasArrived(run)))
     throw never('conflict', 'The machine is not the one in the cluster');
   if (run.state.isLate === true) throw never('ready_timeout', late);
   await ownDriver(run).destroy(stated(run.state.old));
@@ -316,7 +330,7 @@ async function settle(run: IntoClusterRun): Promise<void> {
 
 async function on(run: IntoClusterRun): Promise<void> {
   const { serviceId, actionId } = run.payload;
-  if (run.state.wasRunning !== true || (await hasArrived(run.ctx, run.payload))) return;
+  if (run.state.wasRunning !== true || (await hasArrived(run))) return;
   // What others have made of it since it stood still is theirs.
   if (!(await isLatestAction(run.ctx, serviceId, actionId))) return;
   await startAgain(run);
@@ -324,7 +338,7 @@ async function on(run: IntoClusterRun): Promise<void> {
 }
 
 async function drop(run: IntoClusterRun): Promise<void> {
-  if (await hasArrived(run.ctx, run.payload)) return;
+  if (await hasArrived(run)) return;
   await ownDriver(run).deleteBackup(stated(run.state.old), nameOf(run));
 }
 
@@ -333,17 +347,31 @@ async function drop(run: IntoClusterRun): Promise<void> {
  * for a cluster that is silent: what is left of it is found among the unknown machines, and never started.
  */
 async function takeAway(run: IntoClusterRun): Promise<void> {
-  if (await hasArrived(run.ctx, run.payload)) return;
+  if (await hasArrived(run)) return;
   const anew = stated(run.state.anew);
   const { may } = (await run.ctx.db.maybe(mayRunThere, { id: run.payload.actionId })) ?? { may: false };
   try {
     const { cluster, member } = parts(run);
-    if (run.isHeld) await requireGone(cluster.on(member), anew);
+    if (await isNobodys(run)) await requireGone(cluster.on(member), anew);
     else await cluster.on(member).destroy(anew);
   } catch (error) {
     if (may || !(error instanceof HypervisorError)) throw error;
     run.ctx.log.warn({ machine: anew, err: error }, 'what was made of a machine in a cluster is left there');
   }
+}
+
+/** What a backup was made of on its way when it went no further. Nobody starts it, so a cluster that is silent keeps nothing waiting for it. */
+async function dropPassing(run: IntoClusterRun): Promise<void> {
+  if (await isNobodys(run)) return;
+  const { cluster, member } = parts(run);
+  const passing = passingOf(run);
+  await cluster
+    .on(member)
+    .destroy(passing)
+    .catch((error: unknown) => {
+      if (!(error instanceof HypervisorError)) throw error;
+      run.ctx.log.warn({ machine: passing, err: error }, 'what a backup was on its way is left in a cluster');
+    });
 }
 
 /** Does `work`; where whoever does it has been silent for so long since then, the failure is for good. */
@@ -363,21 +391,30 @@ async function orGiveUp(
 }
 
 /** Whether the machine is the one in the cluster by now, or was until it was made anew once more: then nothing is taken back. */
-async function hasArrived(
+function hasArrived({ ctx, payload, state }: IntoClusterRun): Promise<boolean> {
+  return isAsFarAs(ctx, payload.serviceId, state.incarnation);
+}
+
+async function isAsFarAs(
   ctx: IntoClusterRun['ctx'],
-  { serviceId, actionId }: MovePayload,
+  serviceId: number,
+  incarnation: number | null | undefined,
 ): Promise<boolean> {
   const machine = await findMachine(ctx, serviceId);
-  const { incarnation } = (await ctx.db.maybe(mayRunThere, { id: actionId })) ?? { incarnation: null };
-  return machine !== null && incarnation !== null && machine.incarnation >= incarnation;
+  return machine !== null && incarnation != null && machine.incarnation >= incarnation;
+}
+
+/** Whether what has its name in the cluster may be somebody's by now: the move was held, or has ended without this job. */
+async function isNobodys({ ctx, payload, isHeld }: IntoClusterRun): Promise<boolean> {
+  return isHeld || (await ctx.db.maybe(moveIsOpen, { id: payload.actionId })) === null;
 }
 
 async function giveUp(tx: TxContext, payload: MovePayload, failure: Failure): Promise<void> {
   if (failure.code === elsewhere) return end(tx, payload, { state: 'moved' });
-  if (!(await hasArrived(tx, payload))) {
-    // What has this name is not of this attempt, or nobody can say: it may be the machine.
+  const { incarnation } = (await tx.db.maybe(mayRunThere, { id: payload.actionId })) ?? {};
+  if (!(await isAsFarAs(tx, payload.serviceId, incarnation))) {
     if (failure.step === 'free' || failure.code === seenToOtherwise)
-      await tx.db.run(forgetIncarnation, { id: payload.actionId });
+      await tx.db.run(disownIncarnation, { id: payload.actionId });
     return end(tx, payload, { state: 'stays', failure });
   }
   const left = `It has moved, and what its host had of it is left there: ${failure.message}`;

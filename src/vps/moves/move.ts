@@ -3,6 +3,7 @@ import { takeRoomElsewhere } from '../../fleet/index.ts';
 import { fail, type Run, saga, statement, type TxRun, transaction } from '../../platform/index.ts';
 import { isLatestAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
 import { writeNode } from '../follow.ts';
+import { requireLatest } from '../incarnations.ts';
 import { machineIdOf } from '../machine.ts';
 import { stopMachine } from '../power.ts';
 import { findVps, lockVps, type VpsRow } from '../queries.ts';
@@ -138,6 +139,7 @@ async function off(run: MoveRun): Promise<void> {
   await requireGoingOn(run);
   const { cluster, member } = target(run);
   const { actionId } = run.payload;
+  await requireLatest(run.ctx, nameOf(run));
   await transaction(run.ctx, 'vps.takeMovedDown', (tx) => noteTakenDown(tx, run.payload));
   const stopping = stopMachine(cluster.on(member), nameOf(run), false, run.signal);
   await stopping.catch(async (error: unknown) => {

@@ -37,11 +37,11 @@ export async function goOnWithAll(tx: TxContext): Promise<void> {
   for (const { id } of await tx.db.many(runningEvacuations)) await goOn(tx, id);
 }
 
-/** Has the next machines of an evacuation go, or ends it when there are none. Where staff has stopped it, nothing more begins. */
+/** Has the next machines of an evacuation go, or ends it when there are none. Where staff has stopped it, or it stands, nothing more begins. */
 export async function goOn(tx: TxContext, evacuationId: number): Promise<void> {
   const evacuation = await tx.db.maybe(lockEvacuation, { id: evacuationId });
   if (evacuation === null || evacuation.state !== 'running') return;
-  const most = (await isHeld(tx, evacuation)) ? 0 : atOnce;
+  const most = evacuation.halted_for !== null || (await isHeld(tx, evacuation)) ? 0 : atOnce;
   for (const move of await tx.db.many(beginSome, { evacuationId, most })) {
     const { id: actionId, service_id: serviceId, organization_id: organizationId, node_id: nodeId } = move;
     const runAt = evacuation.begins_at ?? undefined;

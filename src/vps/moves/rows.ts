@@ -16,6 +16,8 @@ export interface EvacuationRow {
   /** Of a host of our own: the cluster that its machines go into. */
   cluster_id: number | null;
   drops_copies: boolean;
+  /** Why it stands until staff goes on with it; null: it does not. */
+  halted_for: string | null;
   /** No machine goes before. */
   begins_at: Date | null;
   state: (typeof evacuationStates)[number];
@@ -24,7 +26,7 @@ export interface EvacuationRow {
 }
 
 const evacuationColumns =
-  'id, node_id, kind, cold, cluster_id, drops_copies, begins_at, state, started_at, ended_at';
+  'id, node_id, kind, cold, cluster_id, drops_copies, halted_for, begins_at, state, started_at, ended_at';
 
 export const latestEvacuation = statement<EvacuationRow, { nodeId: number }>(
   'vps.latestEvacuation',
@@ -57,6 +59,16 @@ export const insertEvacuation = statement<
 export const endEvacuation = statement<never, { id: number; state: 'stopped' | 'done'; now: Date }>(
   'vps.endEvacuation',
   'update vps_evacuations set state = :state, ended_at = :now where id = :id',
+);
+
+export const haltEvacuationOf = statement<never, { moveId: number; reason: string }>(
+  'vps.haltEvacuation',
+  `update vps_evacuations e set halted_for = coalesce(e.halted_for, :reason) from vps_moves t
+   where t.id = :moveId and e.id = t.evacuation_id and e.state = 'running'`,
+);
+export const unhaltEvacuation = statement<never, { id: number }>(
+  'vps.unhaltEvacuation',
+  'update vps_evacuations set halted_for = null where id = :id',
 );
 
 // With what is on its way there, whose room is there already.
@@ -166,9 +178,10 @@ export const noteIncarnation = statement<{ incarnation: number }, { id: number; 
   `update vps_moves t set incarnation = ${nextIncarnation}
    from machines m where t.id = :id and m.service_id = :serviceId returning t.incarnation`,
 );
-export const forgetIncarnation = statement<never, { id: number }>(
-  'vps.forgetIncarnation',
-  'update vps_moves set incarnation = null where id = :id',
+// The number stays, so that no other attempt is given it: the job of this one may go on later.
+export const disownIncarnation = statement<never, { id: number }>(
+  'vps.disownIncarnation',
+  'update vps_moves set is_disowned = true where id = :id',
 );
 export const moveIsOpen = statement<{ id: number }, { id: number }>(
   'vps.moveIsOpen',

@@ -103,6 +103,12 @@ export const EvacuationData = named(
             'EvacuationState',
             Choice(evacuationStates, { description: 'done: no machine waits or moves any more' }),
           ),
+          halted_for: Nullable(
+            Type.String({
+              description:
+                'Why it stands, and no other machine begins, until staff evacuates again or stops it',
+            }),
+          ),
           started_at: Timestamp,
           ended_at: Nullable(Timestamp),
           waiting: Count,

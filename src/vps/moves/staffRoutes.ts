@@ -25,6 +25,7 @@ export const evacuationRoutes = routes('/staff/nodes', group, (route) => {
         'Has all machines of a member of a cluster go to other members with room, and the node take no new ones. They go while they run ' +
         'where the engine can. Machines of a host of our own go into the cluster that `cluster_id` names: each is shut down, made anew there of its ' +
         'disk with the same addresses, started, and taken away from the host once it was seen running; what fails starts again where it was. ' +
+        'Where one does not answer there as it did before, no other begins (`halted_for`): asked for again, what waits goes on. ' +
         '`GET …/evacuation` tells how far each is, `GET …/evacuation/plan` what would become of each.',
       body: S.Evacuate,
       errors: ['not_found', 'conflict'],

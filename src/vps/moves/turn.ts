@@ -88,6 +88,7 @@ export async function end(tx: TxContext, payload: MovePayload, outcome: Outcome)
       data: {
         ...{ user_id, hostname: vps.hostname, moved: outcome.state === 'moved' },
         ...{ off_at: ended.off_at?.toISOString() ?? null, away_s: ended.away_s },
+        is_late: outcome.state === 'moved' && outcome.failure?.code === 'ready_timeout',
       },
     });
   }
@@ -105,7 +106,7 @@ function noteOf(failure: Failure | null, live: boolean | null, awayS: number | n
 /** Leaves a move to staff whose job is stuck. Half of it may be done: until a person has seen to it, the machine is nobody else's, and no other begins. */
 export async function standStill(tx: TxContext, payload: MovePayload, failure: Failure): Promise<void> {
   await tx.db.run(noteStuckMove, { id: payload.actionId, reason: failure.message });
-  await noteAction(tx, payload.actionId, standsStill);
+  if (await isOpenAction(tx, payload.actionId)) await noteAction(tx, payload.actionId, standsStill);
 }
 
 /** Whoever has the machine now: it may have gone to another organization before its turn. */

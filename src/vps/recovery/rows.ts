@@ -112,9 +112,14 @@ export const nameRecovery = statement<{ incarnation: number }, { id: number; ser
   `update vps_recoveries t set incarnation = ${nextIncarnation}
    from machines m where t.id = :id and m.service_id = :serviceId returning t.incarnation`,
 );
-export const unnameRecovery = statement<never, { id: number }>(
-  'vps.unnameRecovery',
-  'update vps_recoveries set incarnation = null where id = :id',
+// The number stays, so that no other attempt is given it: the job of this one may go on later.
+export const disownRecovery = statement<never, { id: number }>(
+  'vps.disownRecovery',
+  'update vps_recoveries set is_disowned = true where id = :id',
+);
+export const incarnationOfRecovery = statement<{ incarnation: number | null }, { id: number }>(
+  'vps.incarnationOfRecovery',
+  'select incarnation from vps_recoveries where id = :id',
 );
 /** Those under way. */
 export const openRecoveries = statement<{ id: number; service_id: number; organization_id: number }>(

@@ -1,6 +1,6 @@
 import { type Cluster, HypervisorError, type MachineSpec } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
-import { moveRoom, takeRoomElsewhere } from '../../fleet/index.ts';
+import { findPlacement, moveRoom, takeRoomElsewhere } from '../../fleet/index.ts';
 import {
   causesOf,
   type Failure,
@@ -32,11 +32,14 @@ import { startMachine } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { holdCopies } from '../snapshots/rows.ts';
 import type { MachineState } from '../states.ts';
+import { waitForUnknown } from '../unknown.ts';
 import { reasonAgainst } from './reasons.ts';
 import {
   copyToRecover,
+  disownRecovery,
   endRecovery,
   forgetLostCopies,
+  incarnationOfRecovery,
   lockLostNode,
   lockRecovery,
   lostMachine,
@@ -45,7 +48,6 @@ import {
   openRecovery,
   type RecoveryRow,
   toldOf,
-  unnameRecovery,
   writeIncarnation,
 } from './rows.ts';
 
@@ -104,7 +106,7 @@ export const recoverMachine = saga<RecoverPayload, RecoverState>({
   // Half of it may be done: until a person has seen to it, the machine is nobody else's.
   stuck: async (tx, { actionId: id }, { message: reason }) => {
     await tx.db.run(noteStuckRecovery, { id, reason });
-    await noteAction(tx, id, standsStill);
+    if (await isOpenAction(tx, id)) await noteAction(tx, id, standsStill);
   },
 });
 
@@ -205,7 +207,8 @@ async function destroyHalf(run: RecoverRun): Promise<void> {
   if (await hasArrived(run)) return;
   const { cluster, member } = target(run);
   const there = cluster.on(member);
-  if (run.isHeld) await requireGone(there, known(run).anew);
+  const isOpen = (await run.ctx.db.maybe(openRecovery, { id: run.payload.actionId })) !== null;
+  if (run.isHeld || !isOpen) await requireGone(there, known(run).anew);
   else await there.destroy(known(run).anew);
 }
 
@@ -290,9 +293,17 @@ export async function letGoOfRecovery(
   payload: RecoverPayload,
   failure: Failure,
 ): Promise<void> {
+  const { serviceId, actionId: id } = payload;
+  const there = await findPlacement(tx, serviceId);
   await giveUp(tx, payload, failure);
-  const machine = await findMachine(tx, payload.serviceId);
-  if (machine !== null) await moveRoom(tx, payload.serviceId, machine.node_id);
+  const machine = await findMachine(tx, serviceId);
+  if (machine === null) return;
+  await moveRoom(tx, serviceId, machine.node_id);
+  const { incarnation } = (await tx.db.maybe(incarnationOfRecovery, { id })) ?? {};
+  if (incarnation == null || machine.incarnation >= incarnation || there === null) return;
+  // A backup that was restored may be older than its start there.
+  const left = { nodeId: there.nodeId, machine: machineIdOf(serviceId, incarnation) };
+  await waitForUnknown(tx, { ...left, serviceId, goesOn: true });
 }
 
 async function giveUp(tx: TxContext, payload: RecoverPayload, failure: Failure): Promise<void> {
@@ -304,8 +315,7 @@ async function giveUp(tx: TxContext, payload: RecoverPayload, failure: Failure):
   const isAnew = machine !== null && machineIdOf(serviceId, machine.incarnation) !== wanted.machine;
   const [state, reason] = [isAnew ? ('recovered' as const) : ('stays' as const), failure.message];
   await tx.db.run(endRecovery, { id, state, reason, now: tx.clock.now() });
-  // What has this name is not of this attempt, or nobody can say: it may be the machine.
-  if (failure.step === 'free' || failure.code === seenToOtherwise) await tx.db.run(unnameRecovery, { id });
+  if (failure.step === 'free' || failure.code === seenToOtherwise) await tx.db.run(disownRecovery, { id });
   if (machine?.state === 'restoring') await setMachineState(tx, serviceId, machine.wanted);
   if (!(await isOpenAction(tx, id))) return;
   await noteAction(tx, id, isAnew ? noteOf(wanted.backup_at) : null);

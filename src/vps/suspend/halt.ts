@@ -1,6 +1,6 @@
 import { type Run, type Step, type TxContext, transaction } from '../../platform/index.ts';
 import { endYielding } from '../actions/act.ts';
-import { takeWaitingStop } from '../actions/forcedStop.ts';
+import { powerOffArriving, takeWaitingStop } from '../actions/forcedStop.ts';
 import { finishAction, locked, openSystemAction } from '../actions/history.ts';
 import { machineIdOf, setMachineState } from '../machine.ts';
 import { findVps, lockVps, type VpsRow } from '../queries.ts';
@@ -40,10 +40,12 @@ export function haltSteps(halt: Halt): Step<HaltPayload, object>[] {
     },
     {
       name: 'power',
-      do: async ({ ctx, drivers, payload }) => {
+      do: async (run) => {
+        const { ctx, drivers, payload } = run;
         const vps = await requireHalted(ctx, payload, halt);
-        if (isBusy(vps, payload))
-          await drivers.hypervisor(vps.node_id).powerOff(machineIdOf(payload.serviceId, vps.incarnation));
+        if (!isBusy(vps, payload)) return;
+        await drivers.hypervisor(vps.node_id).powerOff(machineIdOf(payload.serviceId, vps.incarnation));
+        await powerOffArriving(run, payload.serviceId);
       },
     },
     { name: 'open', attempts: Number.POSITIVE_INFINITY, do: (run) => open(run, halt) },

@@ -31,5 +31,6 @@ export const de: Translation<typeof en> = {
     ranOn: 'Dafür wurde nichts heruntergefahren.',
     off: 'Heruntergefahren wurde am {{at}}.',
     away: 'Heruntergefahren wurde am {{at}}, und {{seconds}} Sekunden später kam wieder eine Antwort.',
+    late: 'Die Maschine läuft dort und antwortet noch nicht. Wir sehen nach.',
   },
 };

@@ -27,5 +27,6 @@ export const en = {
     ranOn: 'It was not shut down for that.',
     off: 'It was shut down at {{at}}.',
     away: 'It was shut down at {{at}} and answered again {{seconds}} seconds later.',
+    late: 'It runs there and does not answer yet. We look at it.',
   },
 } as const;

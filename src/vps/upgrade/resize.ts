@@ -11,6 +11,7 @@ import { startUnlessToStop } from '../actions/forcedStop.ts';
 import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
 import { holdsLock } from '../actions/lock.ts';
 import { withMachine } from '../actions/saga.ts';
+import { requireLatest, requireNoLater } from '../incarnations.ts';
 import { hostOutages } from '../outages.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
@@ -138,10 +139,15 @@ async function writeSize({ ctx, payload }: ResizeRun): Promise<void> {
 
 async function apply(run: ResizeRun): Promise<void> {
   await withMachine(run, async (driver, spec, machine) => {
-    if (!driver.capabilities.includes('live_resize')) await stopAnyway(driver, spec.id, run.signal);
+    await requireNoLater(run.ctx, spec.id);
+    const stop = async () => {
+      if (machine.wanted === 'running') await requireLatest(run.ctx, spec.id);
+      await stopAnyway(driver, spec.id, run.signal);
+    };
+    if (!driver.capabilities.includes('live_resize')) await stop();
     const { restartNeeded } = await driver.resize(spec);
     if (machine.wanted !== 'running') return tellAddresses(run, driver, spec);
-    if (restartNeeded) await stopAnyway(driver, spec.id, run.signal);
+    if (restartNeeded) await stop();
     const { power } = await driver.inspect(spec.id);
     const start = () => startMachine(run.ctx, driver, spec, machine);
     if ((await startUnlessToStop(run, driver, start)) !== null) return tellAddresses(run, driver, spec);

@@ -63,6 +63,9 @@ function Evacuation({ of: node }: { of: Schema<'Node'> }) {
               ...{ waiting: found.waiting, moving: found.moving, moved: found.moved, stay: found.stay },
             })}
           </Text>
+          {found.state === 'running' && found.halted_for !== null && (
+            <Text size="sm">{t('running.evacuationStands', { reason: found.halted_for })}</Text>
+          )}
           <List
             label={t('running.evacuation')}
             items={found.machines}
@@ -74,9 +77,27 @@ function Evacuation({ of: node }: { of: Schema<'Node'> }) {
           />
         </>
       )}
+      {found?.state === 'running' && found.halted_for !== null && found.cluster_id !== null && (
+        <GoOn of={node} clusterId={found.cluster_id} />
+      )}
       <Acts of={node} isRunning={found?.state === 'running'} isKnown={found !== null} />
       {node.cluster_id === null && <IntoCluster of={node} isMoving={found?.state === 'running'} />}
     </Section>
+  );
+}
+
+/** Of one that stands: it goes on as it began. */
+function GoOn({ of: node, clusterId }: { of: Schema<'Node'>; clusterId: number }) {
+  const { t } = useText();
+  return (
+    <Act
+      operation="evacuateNode"
+      label={t('running.goOnMoving')}
+      text={t('running.goOnMovingText')}
+      onAct={() =>
+        client.post('/staff/nodes/{id}/evacuate', { path: { id: node.id }, body: { cluster_id: clusterId } })
+      }
+    />
   );
 }
 
