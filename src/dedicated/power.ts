@@ -34,7 +34,8 @@ const advice: Readonly<Record<string, string>> = {
 };
 const ofOurs = {
   code: 'server_not_switched',
-  message: 'The server could not be switched. Our staff sees at it why; try again in a few minutes',
+  message:
+    'The server could not be switched; try again in a few minutes, and write us a ticket if it stays so',
 };
 
 /** What customers asked for ends with what the fleet says of it. */

@@ -205,7 +205,7 @@ interface ServerPowerChanged {
 interface ServerPowerFailed {
   name: string;
   action: 'start' | 'stop' | 'restart';
-  /** What a machine may read of it. */
+  /** Which kind of failure it is, for programs. */
   code: string;
   problem: string;
 }

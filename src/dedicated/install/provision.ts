@@ -85,6 +85,14 @@ const pickStep: ProvisionStep = {
   },
 };
 
+// Before anything is planned: a plan answers whoever starts from the network.
+const lookStep: ProvisionStep = {
+  name: 'look',
+  do: async (run) => {
+    if (run.isHeld) await requireServerOff(run, serverIn(run.state));
+  },
+};
+
 const addressStep: ProvisionStep = {
   name: 'addresses',
   transactional: true,
@@ -156,7 +164,7 @@ const powerStep: ProvisionStep = {
     if (serverId === undefined || assignmentId === undefined) return;
     if (run.isHeld) return requireServerOff(run, serverId);
     const assignment = await findAssignment(run.ctx, assignmentId);
-    if (assignment === null || (assignment.powered_at === null && assignment.tries === 1)) return; // nothing was done to it
+    if (assignment === null || (assignment.powered_at === null && assignment.heard_at === null)) return; // nothing was done to it
     try {
       await switchOff(run, serverId);
     } catch (error) {
@@ -236,7 +244,7 @@ const deliverStep: ProvisionStep = {
 };
 
 /**
- * From a paid order to a server that greets: its disks are wiped, a system is installed, and the first one is who greets. A server that is out of order is
+ * From a paid order to a server that greets: its disks are wiped, a system is installed, and it is its customer's once it greets. A server that is out of order is
  * set aside, and another is taken, once.
  */
 export const provision = saga<Payload, State>({
@@ -245,7 +253,7 @@ export const provision = saga<Payload, State>({
   // Its server and addresses were given back, and may be somebody else's for a while.
   outages: ['insufficient_stock'],
   steps: [
-    ...[openStep, pickStep, addressStep, planStep, powerStep],
+    ...[openStep, pickStep, lookStep, addressStep, planStep, powerStep],
     ...[proofStep, installStep, readyStep, disarmStep, deliverStep],
   ],
   failed: async (tx, payload, failure) => {

@@ -11,10 +11,18 @@ import {
   requireServerOff,
   restockServer,
   ServerFailure,
+  serverOfService,
   setServerAside,
   switchOff,
 } from '../../fleet/index.ts';
-import { type Run, type Step, saga, type TxContext, transaction } from '../../platform/index.ts';
+import {
+  findLastRestore,
+  type Run,
+  type Step,
+  saga,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
 import { forgetShield } from '../../shield/index.ts';
 import { isServersFault, unfit } from '../faults.ts';
 
@@ -35,6 +43,20 @@ type ReturnStep = Step<Payload, State>;
 /** Code of a return of a service that has no server, or none any more. */
 const nothingToReturn = 'nothing_to_return';
 
+/**
+ * A server that was rented before a restore of the database may have come back and been sold since the backup: one that is on is left alone, and is still
+ * rented, so that staff can switch it off.
+ */
+const lookStep: ReturnStep = {
+  name: 'look',
+  do: async (run) => {
+    const restore = await findLastRestore(run.ctx);
+    const server = await serverOfService(run.ctx, run.payload.serviceId);
+    if (restore === null || server?.state !== 'rented' || server.stateSince > restore.restored_at) return;
+    await requireServerOff(run, server.id);
+  },
+};
+
 /** From here on nobody but this switches the server, and no staff says what becomes of it. */
 const openStep: ReturnStep = {
   name: 'open',
@@ -50,7 +72,11 @@ const openStep: ReturnStep = {
 /** Whatever its customer or staff had asked of its power has its end first: two at once would each undo what the other did. */
 const restStep: ReturnStep = {
   name: 'rest',
-  do: async ({ ctx, payload: { serviceId } }) => {
+  do: async (run) => {
+    const { ctx, payload, state } = run;
+    const { serviceId } = payload;
+    // Before anything is planned: a plan answers whoever starts from the network.
+    if (run.isHeld) await requireServerOff(run, serverIn(state));
     const switching = (await findRentedServer(ctx, serviceId))?.switching ?? null;
     if (switching === null) return;
     const message = `the action ${switching} is still running on the server`;
@@ -136,7 +162,10 @@ const stockStep: ReturnStep = {
 export const comeBack = saga<Payload, State>({
   name: 'dedicated.return',
   queue: 'racks',
-  steps: [...[openStep, restStep, planStep, powerStep], ...[proofStep, wipeStep, offStep, stockStep]],
+  steps: [
+    ...[lookStep, openStep, restStep, planStep, powerStep],
+    ...[proofStep, wipeStep, offStep, stockStep],
+  ],
   failed: async (tx, { serviceId }, failure) => {
     if (failure.code === nothingToReturn) return 'unwanted';
     // Anything else is a defect of ours: the server stays on its way, and staff has the job tried again.

@@ -51,11 +51,15 @@ const powered = statement<never, { id: number; now: Date }>(
 );
 const begin = statement<never, { id: number; now: Date }>(
   'fleet.beginAssignment',
-  `update server_assignments set state = 'working', step = null, bytes = null, heard_at = :now, powered_at = coalesce(powered_at, :now) where id = :id`,
+  `update server_assignments set state = 'working', step = null, bytes = null, erasures = '{}', heard_at = :now, powered_at = coalesce(powered_at, :now) where id = :id`,
+);
+const touch = statement<never, { id: number; now: Date }>(
+  'fleet.touchAssignment',
+  `update server_assignments set heard_at = :now where id = :id and state = 'open'`,
 );
 const beginAnew = statement<never, { id: number; now: Date }>(
   'fleet.beginAssignmentAnew',
-  `update server_assignments set state = 'open', step = null, bytes = null, powered_at = null, heard_at = null, opened_at = :now
+  `update server_assignments set state = 'open', step = null, bytes = null, erasures = '{}', powered_at = null, heard_at = null, opened_at = :now
    where id = :id and state in ('open', 'working')`,
 );
 const firmwareOf = statement<{ boot: 'bios' | 'uefi' | null }, { serverId: number }>(
@@ -63,7 +67,7 @@ const firmwareOf = statement<{ boot: 'bios' | 'uefi' | null }, { serverId: numbe
   `select hardware -> 'firmware' ->> 'boot' as boot from servers where id = :serverId`,
 );
 
-/** What came of a server that is out of order; `permanent`. */
+/** Why an assignment cannot come to its end, be it the server's fault or not; `permanent`. */
 export class ServerFailure extends Error {
   readonly code: AssignmentFailure;
   readonly permanent = true;
@@ -82,7 +86,7 @@ export async function carryOut(at: AtHand, id: number, until: Stage): Promise<vo
   if (assignment.state === 'done') return;
   if (at.isHeld) assignment = await begunSinceRestore(at, assignment);
   if (assignment.powered_at === null) {
-    if (at.isHeld) await requireServerOff(at, assignment.server_id);
+    if (at.isHeld && assignment.heard_at === null) await requireServerOff(at, assignment.server_id);
     await withBmcOf(at, assignment.server_id, sinceOf(assignment), (bmc) =>
       startFromNetwork(at.ctx, bmc, assignment),
     );
@@ -167,16 +171,19 @@ function inWords({ state, step, bytes, tree_bytes: of }: Assignment): string {
 async function startFromNetwork(
   ctx: Context,
   bmc: Bmc,
-  { server_id: serverId, kind, tries }: Assignment,
+  { id, server_id: serverId, kind, tries, heard_at: heardAt }: Assignment,
 ): Promise<void> {
   const firmware = (await ctx.db.one(firmwareOf, { serverId })).boot ?? 'bios';
   // What is in stock is off. After a restore somebody may have been given it since the backup.
-  const isFirst = kind === 'install' && tries === 1 && (await findLastRestore(ctx)) !== null;
+  const isFirst =
+    kind === 'install' && tries === 1 && heardAt === null && (await findLastRestore(ctx)) !== null;
   if (isFirst && (await bmc.readPower()) === 'on')
     throw new ServerFailure(
       'server_failed',
       'the server is on and is left alone: it may have been delivered since the backup that was restored',
     );
+  // From here on it is our work that has it on, be it that the next answer is lost.
+  await ctx.db.run(touch, { id, now: ctx.clock.now() });
   await bmc.powerOff();
   await bmc.setNextBoot({ from: 'network', firmware });
   await bmc.powerOn();
@@ -190,7 +197,11 @@ async function proveClaimed(at: AtHand, assignment: Assignment): Promise<void> {
     (await at.ctx.db.many(claimed, { id })).find((start) => start.nonce === nonce) ?? null;
   const found = await withBmcOf(at, serverId, sinceOf(assignment), (bmc) =>
     readNonce(bmc, find, { withinMs: proofMs, signal: at.signal }),
-  );
+  ).catch((error: unknown) => {
+    // Somebody else looks at the line: it is read the next time.
+    if (error instanceof BmcError && error.code === 'serial_taken') return null;
+    throw error;
+  });
   if (found === null) return;
   await transaction(at.ctx, 'fleet.proveAssigned', async (tx) => {
     const now = await tx.db.maybe(lockAssignment, { id });

@@ -29,7 +29,7 @@ const noteProblem = statement<never, { id: number; problem: string | null }>(
 const treeWaitMs = 5_000;
 const treeTryEveryMs = 60_000;
 
-/** Whom the installers of all servers call: of those that somebody is to be done with, and of those that nobody knows. */
+/** Whom the installers of all servers call: of those with which something is to be done, and of those that nobody knows. */
 export function serverDesk(ctx: Context, trees: Trees): Desk {
   const strangers = enrolmentDesk(ctx);
   const treeOf = patient(trees);

@@ -48,9 +48,11 @@ const count = statement<{ starts: number }>(
   'fleet.countStarts',
   'select count(*)::int as starts from server_starts where assignment_id is null',
 );
-const forgetOlder = statement<never, { mac: string; most: number }>(
+// By where it is asked from: who makes up the MAC of another takes nothing from it.
+const forgetOlder = statement<never, { mac: string; remote: string | null; most: number }>(
   'fleet.forgetOlderStarts',
-  `delete from server_starts where id in (select id from server_starts where mac = :mac::macaddr and secret_hash is null
+  `delete from server_starts where id in (select id from server_starts where mac = :mac::macaddr
+     and remote is not distinct from :remote::inet and not proved and (secret_hash is null or assignment_id is not null)
      order by id desc offset :most)`,
 );
 // Whoever is in the waiting list has said what it has, and a server is to be worked on whatever else asks from where it asks.
@@ -107,7 +109,7 @@ export async function openStart(
   const { tokenHash, nonce } = start;
   await transaction(ctx, 'fleet.openStart', async (tx) => {
     await tx.db.one(insert, { mac, remote, assignmentId, tokenHash, nonce, now: tx.clock.now() });
-    await tx.db.run(forgetOlder, { mac, most: mostOpen });
+    await tx.db.run(forgetOlder, { mac, remote, most: mostOpen });
     if (remote !== null && assignmentId === null)
       await tx.db.run(forgetOlderFrom, { remote, most: mostFromOne });
   });

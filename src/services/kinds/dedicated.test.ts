@@ -209,7 +209,7 @@ describe('a server that was held', () => {
     await product.staff.patch('/staff/settings', { review: { above: null } });
   });
 
-  it('is taken out of stock by nobody meanwhile, and its service becomes no other product', async () => {
+  it('is taken out of stock by nobody meanwhile', async () => {
     const { productId, serverIds } = await onSale(1);
     await ordered(serverCart(productId));
     const aside = await product.staff.post(`/staff/servers/${serverIds[0]}/quarantine`, { reason: 'x' });

@@ -99,7 +99,7 @@ function productsOf(orders: readonly Order<DedicatedOptions>[]): number[] {
   return [...new Set(orders.map(({ productId }) => productId))];
 }
 
-/** What no server of the product is, in whatever state, is no configuration of it. */
+/** What no server of the product is, in whatever state but retired, is no configuration of it. */
 function unknownServer(options: DedicatedOptions, offers: readonly ServerOffer[]): ErrorDetail[] {
   if (offers.some((offer) => isChosen(options, offer))) return [];
   // Named is the first choice by which nothing is left of those before it: what to choose otherwise.

@@ -18,7 +18,7 @@ export function fitInto(service: Terms, product: Product, cycle = service.cycle)
   if (product.moduleId !== service.moduleId) return problem(`${product.name} is not of the same kind`);
   // It would be another machine, with nothing of what is on this one.
   if (service.onServer || product.servers !== null)
-    return problem('a server out of the rack stays what it is; order another one');
+    return problem('a dedicated server cannot become another product; order another one');
   if (product.currency !== service.currency) return problem(`${product.name} is sold in ${product.currency}`);
   if (!product.prices.some((price) => price.cycle === cycle)) {
     const sold = product.prices.map((price) => price.cycle).join(', ');

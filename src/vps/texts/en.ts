@@ -14,7 +14,7 @@ export const en = {
     subjectOff: '{{name}} goes to another host without some of its copies',
     soonOff: 'We move {{name}}, which is off, to another host in the next hours.',
     fromOff: 'We move {{name}}, which is off, to another host some time after {{at}}.',
-    lost: 'Copies of {{name}} stay behind and are lost: {{snapshots}} snapshots, {{backups}} backups. Please save what you need of them before.',
+    lost: 'Copies of {{name}} stay behind and are lost: snapshots: {{snapshots}}, backups: {{backups}}. Please save what you need of them before.',
     how: 'Its disk, addresses, keys and password go along.',
     howKept: 'Its disk, addresses, keys, password and backups go along.',
     long: 'How long it is off depends on how much is on its disk; we tell you when it is back.',
