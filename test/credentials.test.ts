@@ -736,6 +736,8 @@ describe("what is somebody else's", () => {
           ...{ subject: 'Theirs', department: 'support', priority: 'low', message: 'x', service_id: theirs },
         }),
       'updateIpAddress address': () => owner.patch(`${vps}/ips`, { address, dns_name: 'mine.example.com' }),
+      'updateDedicatedIpAddress address': () =>
+        owner.patch(`/dashboard/service/${service}/dedicated/ips`, { address, dns_name: 'mine.example.com' }),
       'updateShieldIp address': () => owner.patch(`${shield}/ips`, { address, dns_name: 'mine.example.com' }),
       'createShieldRule id': () => owner.post(`${shield}/rules`, { ...drop(mine.address), id: theirRule }),
       'createShieldRule rate_limiter_id': () =>
@@ -786,6 +788,8 @@ describe("what is somebody else's", () => {
       'listTickets service_id': '200 0',
       'createTicket service_id': '403 forbidden',
       'updateIpAddress address': '404 not_found',
+      // Before the address is looked at; dedicated.test.ts has a server.
+      'updateDedicatedIpAddress address': '404 not_on_server',
       'updateShieldIp address': '403 forbidden',
       'createShieldRule id': '403 forbidden',
       'createShieldRule rate_limiter_id': '403 forbidden',

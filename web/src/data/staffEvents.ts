@@ -19,6 +19,7 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   credit: ['invoices', 'figures'],
   credit_return: ['organizations', 'credit-returns'],
   credit_note: ['invoices', 'figures'],
+  dedicated: ['servers'],
   dispute: ['disputes', 'payments', 'invoices'],
   email_change: ['users'],
   image: ['images'],
