@@ -46,6 +46,8 @@ const called: Readonly<Record<string, string>> = {
   'DELETE /dashboard/account/sessions': 'sessions end-others',
   'DELETE /dashboard/account/sessions/{id}': 'sessions end',
   'GET /dashboard/service/{id}/vps/history': 'vps history list',
+  'GET /dashboard/service/{id}/dedicated/overview': 'dedicated show',
+  'GET /dashboard/service/{id}/dedicated/history': 'dedicated history list',
   'POST /dashboard/account/2fa/recovery-codes': '2fa recovery-codes renew',
   'POST /dashboard/account/passkeys/options': 'passkeys options',
   'POST /auth/passkeys/options': 'auth passkeys options',
