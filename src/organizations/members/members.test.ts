@@ -72,7 +72,14 @@ describe('an organization', () => {
     };
     expect(await seen('viewer')).toMatchObject({
       ...{ role: 'viewer', members_count: 6, require_2fa: false },
-      permissions: ['members.read', 'service.read', 'shield.read', 'ticket.read', 'vps.read'],
+      permissions: [
+        'dedicated.read',
+        'members.read',
+        'service.read',
+        'shield.read',
+        'ticket.read',
+        'vps.read',
+      ],
     });
     expect((await seen('owner')).permissions).toContain('members.manage');
   });
@@ -85,7 +92,10 @@ describe('an organization', () => {
       owner.userId,
     );
     const { organizations } = (await owner.get('/dashboard/organizations')).body.data;
-    const ofMachines = ['service.manage', 'service.read', 'vps.manage', 'vps.power', 'vps.read'];
+    const ofMachines = [
+      ...['dedicated.manage', 'dedicated.power', 'dedicated.read'],
+      ...['service.manage', 'service.read', 'vps.manage', 'vps.power', 'vps.read'],
+    ];
     expect(organizations[0].permissions).toEqual(ofMachines);
   });
 
