@@ -1,4 +1,4 @@
-import { listServerOffers, type ServerOffer } from '../fleet/index.ts';
+import { dedicatedModule, listServerOffers, type ServerOffer } from '../fleet/index.ts';
 import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, forSame, statement } from '../platform/index.ts';
 import { type Cycle, cycles } from './cycles.ts';
@@ -177,11 +177,8 @@ export function viewProductForStaff(product: Product) {
   return { ...viewProduct(product), status, downgrade, position, retired_options: retired };
 }
 
-/** `moduleId` of what may be sold out of the rack (contract §2). */
-const dedicated = 5;
-
 async function withServers(ctx: Context, rows: ProductRow[]): Promise<Product[]> {
-  const mayHave = rows.filter((row) => row.module_id === dedicated).map((row) => row.id);
+  const mayHave = rows.filter((row) => row.module_id === dedicatedModule).map((row) => row.id);
   const offers = await listServerOffers(ctx, mayHave);
   return rows.map((row) => ({ ...fromRow(row), servers: offers.get(row.id) ?? null }));
 }

@@ -137,8 +137,8 @@ export async function removeProfile(ctx: Context, id: number) {
   });
 }
 
-/** `moduleId` of dedicated servers (contract §2). */
-const dedicated = 5;
+/** `moduleId` of what may be sold out of the rack (contract §2). */
+export const dedicatedModule = 5;
 const productOf = statement<{ name: string; module_id: number }, { id: number }>(
   'fleet.productOfProfile',
   'select name, module_id from products where id = :id',
@@ -159,7 +159,7 @@ async function requireSoldWhole(tx: TxContext, productId: number | null): Promis
   if (productId === null) return;
   const product = await tx.db.maybe(productOf, { id: productId });
   if (product === null) throw refuse('product_id', 'is no product');
-  if (product.module_id !== dedicated)
+  if (product.module_id !== dedicatedModule)
     throw refuse('product_id', `is ${product.name}, which is not sold as a dedicated server`);
 }
 

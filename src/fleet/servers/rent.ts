@@ -9,6 +9,7 @@ import {
   serverWiped,
 } from '../events.ts';
 import type { Rules } from '../profiles/fit.ts';
+import { about } from './staff.ts';
 import type { ServerState } from './states.ts';
 
 /** What a server has to be to be sold as a product. What is null may be anything. */
@@ -113,10 +114,10 @@ const move = statement<
   `update servers set state = :state, reason = :reason::text, service_id = :serviceId::bigint, state_since = :now
    where id = :id`,
 );
-const lockWithService = statement<
-  { name: string; state: ServerState; reason: string | null },
-  { id: number }
->('fleet.lockServerWithService', 'select name, state, reason from servers where id = :id for update');
+const lockToSetAside = statement<{ name: string; state: ServerState; reason: string | null }, { id: number }>(
+  'fleet.lockServerToSetAside',
+  'select name, state, reason from servers where id = :id for update',
+);
 
 /** The server that a service holds or has; null: none. */
 export function serverOfService(ctx: Context, serviceId: number): Promise<ServerOfService | null> {
@@ -250,7 +251,7 @@ export async function setServerAside(
   because: string,
   state: 'quarantined' | 'broken' = 'quarantined',
 ): Promise<void> {
-  const server = await tx.db.maybe(lockWithService, { id: serverId });
+  const server = await tx.db.maybe(lockToSetAside, { id: serverId });
   if (server?.state !== 'held' && server?.state !== 'rented' && server?.state !== 'returning') return;
   const reason = server.reason === null ? because : `${because}; ${server.reason}`;
   await put(tx, serverId, state, { reason });
@@ -278,8 +279,4 @@ async function put(
   { reason = null, serviceId = null }: { reason?: string | null; serviceId?: number | null } = {},
 ): Promise<void> {
   await tx.db.run(move, { id, state, reason, serviceId, now: tx.clock.now() });
-}
-
-function about(id: number) {
-  return { subject: { type: 'server', id }, organizationId: null };
 }
