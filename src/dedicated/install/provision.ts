@@ -1,8 +1,6 @@
 import { sshKeysOf } from '../../account/index.ts';
 import {
-  carryOut,
   closeAssignment,
-  disarm,
   disksOf,
   findAssignment,
   holdAnotherServer,
@@ -44,6 +42,7 @@ import {
 } from '../../services/index.ts';
 import { forgetShield } from '../../shield/index.ts';
 import { isServersFault, unfit } from '../faults.ts';
+import { type AtServer, callOff, disarmIfHeard, requireGreeting, serverIn, stages } from '../stages.ts';
 
 interface Payload {
   serviceId: number;
@@ -51,21 +50,13 @@ interface Payload {
   isSecond: boolean;
 }
 
-interface State {
-  serverId: number;
-  assignmentId: number;
+interface State extends AtServer {
   /** When it was to start what was installed. */
   installedAt: string;
 }
 
 type ProvisionRun = Run<Payload, State>;
 type ProvisionStep = Step<Payload, State>;
-
-/** Large servers look at their memory for minutes before they start anything. */
-const greetsWithinMs = 20 * 60_000;
-const pollMs = 500;
-/** So long one try looks; then its place is another job's for a moment. */
-const lookMs = 5_000;
 
 const openStep: ProvisionStep = {
   name: 'open',
@@ -147,87 +138,46 @@ const planStep: ProvisionStep = {
     );
     return { assignmentId };
   },
-  undo: async ({ ctx, state: { assignmentId } }) => {
-    if (assignmentId === undefined) return;
-    await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, assignmentId));
-  },
+  undo: callOff,
 };
 
-const powerStep: ProvisionStep = {
-  name: 'power',
-  attempts: 2,
-  do: (run) => until(run, 'powered'),
-  // Off first, and then what was planned is called off: it starts neither the installer nor what is half written.
-  undo: async (run) => {
-    const { serverId, assignmentId } = run.state;
-    if (serverId === undefined || assignmentId === undefined) return;
-    if (run.isHeld) return requireServerOff(run, serverId);
-    const assignment = await findAssignment(run.ctx, assignmentId);
-    if (assignment === null || (assignment.powered_at === null && assignment.heard_at === null)) return; // nothing was done to it
-    try {
-      await switchOff(run, serverId);
-    } catch (error) {
-      if (!(error instanceof Error) || !('permanent' in error && error.permanent === true)) throw error;
-      const reason = `it could not be switched off after an installation that did not end: ${error.message}`;
-      await transaction(run.ctx, 'dedicated.setAside', async (tx) => {
-        const held = await serverOfService(tx, run.payload.serviceId);
-        if (held?.id === serverId) await setServerAside(tx, serverId, reason);
-      });
-    }
-  },
-};
+const carryingOut = stages<Payload, State>({
+  before: ({ ctx, payload }) => requireWanted(ctx, payload.serviceId),
+  undoPower: leaveOff,
+  last: { name: 'install', ended: ({ ctx }) => ({ installedAt: ctx.clock.now().toISOString() }) },
+});
 
-const proofStep: ProvisionStep = { name: 'proof', do: (run) => until(run, 'proved') };
-
-const installStep: ProvisionStep = {
-  name: 'install',
-  do: async (run) => {
-    await until(run, 'done');
-    return { installedAt: run.ctx.clock.now().toISOString() };
-  },
-};
-
-async function until(run: ProvisionRun, stage: Parameters<typeof carryOut>[2]): Promise<void> {
-  await requireWanted(run.ctx, run.payload.serviceId);
-  const { assignmentId } = run.state;
-  if (assignmentId === undefined) throw new Error('nothing is planned for the server yet');
-  await carryOut(run, assignmentId, stage);
+// Off first, and then what was planned is called off: it starts neither the installer nor what is half written.
+async function leaveOff(run: ProvisionRun): Promise<void> {
+  const { serverId, assignmentId } = run.state;
+  if (serverId === undefined || assignmentId === undefined) return;
+  if (run.isHeld) return requireServerOff(run, serverId);
+  const assignment = await findAssignment(run.ctx, assignmentId);
+  if (assignment === null || (assignment.powered_at === null && assignment.heard_at === null)) return; // nothing was done to it
+  try {
+    await switchOff(run, serverId);
+  } catch (error) {
+    if (!(error instanceof Error) || !('permanent' in error && error.permanent === true)) throw error;
+    const reason = `it could not be switched off after an installation that did not end: ${error.message}`;
+    await transaction(run.ctx, 'dedicated.setAside', async (tx) => {
+      const held = await serverOfService(tx, run.payload.serviceId);
+      if (held?.id === serverId) await setServerAside(tx, serverId, reason);
+    });
+  }
 }
 
 const readyStep: ProvisionStep = {
   name: 'ready',
   do: async (run) => {
-    const { ctx, drivers, payload, state, signal } = run;
+    const { ctx, payload, state } = run;
     await requireWanted(ctx, payload.serviceId);
     const [first] = await listAddresses(ctx, payload.serviceId);
     if (first === undefined) return; // nobody ordered one, and so nobody hears it
-    for (const end = performance.now() + lookMs; performance.now() < end; ) {
-      signal.throwIfAborted();
-      if (await drivers.greets(first.address)) return;
-      await new Promise((resolve) => setTimeout(resolve, pollMs));
-    }
-    const since = new Date(state.installedAt ?? 0).getTime();
-    if (ctx.clock.now().getTime() - since > greetsWithinMs)
-      throw unfit(
-        `it was installed, and did not greet by SSH at ${first.address} within ${greetsWithinMs / 60_000} minutes`,
-      );
-    const message = `the server starts what was installed; no SSH at ${first.address} yet`;
-    throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+    await requireGreeting(run, first.address, new Date(state.installedAt ?? 0), 'what was installed');
   },
 };
 
-/** What it started from is used up by starting: a BMC that does not answer any more keeps nobody from a server that greets. */
-const disarmStep: ProvisionStep = {
-  name: 'disarm',
-  do: async (run) => {
-    try {
-      await disarm(run, serverIn(run.state));
-    } catch (error) {
-      run.signal.throwIfAborted();
-      run.ctx.log.warn({ server: run.state.serverId, err: error }, 'a server that greets was not disarmed');
-    }
-  },
-};
+const disarmStep: ProvisionStep = { name: 'disarm', do: disarmIfHeard };
 
 /** The service is its customer's from here on; a refund that came before takes the server back instead. */
 const deliverStep: ProvisionStep = {
@@ -252,8 +202,9 @@ export const provision = saga<Payload, State>({
   // Its server and addresses were given back, and may be somebody else's for a while.
   outages: ['insufficient_stock'],
   steps: [
-    ...[openStep, pickStep, lookStep, addressStep, planStep, powerStep],
-    ...[proofStep, installStep, readyStep, disarmStep, deliverStep],
+    ...[openStep, pickStep, lookStep, addressStep, planStep],
+    ...carryingOut,
+    ...[readyStep, disarmStep, deliverStep],
   ],
   failed: async (tx, payload, failure) => {
     const { serviceId } = payload;
@@ -290,9 +241,4 @@ async function takeAnother(
 
 function wantedOf({ productId, options }: Order) {
   return choiceOf({ productId, options: dedicatedOptions.read(options) });
-}
-
-function serverIn({ serverId }: Partial<State>): number {
-  if (serverId === undefined) throw new Error('no server is picked yet');
-  return serverId;
 }

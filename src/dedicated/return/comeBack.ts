@@ -1,6 +1,5 @@
 import {
   beginReturn,
-  carryOut,
   closeAllOf,
   closeAssignment,
   disksOf,
@@ -25,14 +24,13 @@ import {
 } from '../../platform/index.ts';
 import { forgetShield } from '../../shield/index.ts';
 import { isServersFault, unfit } from '../faults.ts';
+import { type AtServer, callOff, serverIn, stages } from '../stages.ts';
 
 interface Payload {
   serviceId: number;
 }
 
-interface State {
-  serverId: number;
-  assignmentId: number;
+interface State extends AtServer {
   /** When the last disk was. */
   wipedAt: string;
 }
@@ -94,45 +92,26 @@ const planStep: ReturnStep = {
     await closeAllOf(ctx, serverId);
     return { assignmentId: await openAssignment(ctx, serverId, { task: 'wipe', wipe }, null, serviceId) };
   },
-  undo: async ({ ctx, state: { assignmentId } }) => {
-    if (assignmentId === undefined) return;
-    await transaction(ctx, 'dedicated.closeWipe', (tx) => closeAssignment(tx, assignmentId));
-  },
+  undo: callOff,
 };
 
-const powerStep: ReturnStep = {
-  name: 'power',
-  attempts: 2,
-  do: (run) => until(run, 'powered'),
-  // It is off before its addresses rest; where that cannot be had, staff reads so.
-  undo: async (run) => {
-    const { ctx, payload, state } = run;
-    if (state.serverId === undefined) return;
-    if (run.isHeld) return requireServerOff(run, state.serverId);
-    try {
-      await switchOff(run, state.serverId);
-    } catch (error) {
-      if (!(error instanceof ServerFailure)) throw error;
-      const problem = `it could not be switched off, and what is on it may still run with the addresses that its customer had: ${error.message}`;
-      await transaction(ctx, 'dedicated.noteOfReturn', (tx) => noteOfReturn(tx, payload.serviceId, problem));
-    }
-  },
-};
+const carryingOut = stages<Payload, State>({
+  undoPower: leaveOff,
+  last: { name: 'wipe', ended: ({ ctx }) => ({ wipedAt: ctx.clock.now().toISOString() }) },
+});
 
-const proofStep: ReturnStep = { name: 'proof', do: (run) => until(run, 'proved') };
-
-const wipeStep: ReturnStep = {
-  name: 'wipe',
-  do: async (run) => {
-    await until(run, 'done');
-    return { wipedAt: run.ctx.clock.now().toISOString() };
-  },
-};
-
-async function until(run: ReturnRun, stage: Parameters<typeof carryOut>[2]): Promise<void> {
-  const { assignmentId } = run.state;
-  if (assignmentId === undefined) throw new Error('nothing is planned for the server yet');
-  await carryOut(run, assignmentId, stage);
+// It is off before its addresses rest; where that cannot be had, staff reads so.
+async function leaveOff(run: ReturnRun): Promise<void> {
+  const { ctx, payload, state } = run;
+  if (state.serverId === undefined) return;
+  if (run.isHeld) return requireServerOff(run, state.serverId);
+  try {
+    await switchOff(run, state.serverId);
+  } catch (error) {
+    if (!(error instanceof ServerFailure)) throw error;
+    const problem = `it could not be switched off, and what is on it may still run with the addresses that its customer had: ${error.message}`;
+    await transaction(ctx, 'dedicated.noteOfReturn', (tx) => noteOfReturn(tx, payload.serviceId, problem));
+  }
 }
 
 const offStep: ReturnStep = {
@@ -162,10 +141,7 @@ const stockStep: ReturnStep = {
 export const comeBack = saga<Payload, State>({
   name: 'dedicated.return',
   queue: 'racks',
-  steps: [
-    ...[lookStep, openStep, restStep, planStep, powerStep],
-    ...[proofStep, wipeStep, offStep, stockStep],
-  ],
+  steps: [...[lookStep, openStep, restStep, planStep], ...carryingOut, ...[offStep, stockStep]],
   failed: async (tx, { serviceId }, failure) => {
     if (failure.code === nothingToReturn) return 'unwanted';
     // Anything else is a defect of ours: the server stays on its way, and staff has the job tried again.
@@ -183,9 +159,4 @@ export const comeBack = saga<Payload, State>({
 
 async function giveBackAddresses(tx: TxContext, serviceId: number): Promise<void> {
   await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
-}
-
-function serverIn({ serverId }: Partial<State>): number {
-  if (serverId === undefined) throw new Error('no server is on its way back');
-  return serverId;
 }
