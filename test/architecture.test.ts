@@ -184,7 +184,7 @@ const tablesOf: Record<string, string[]> = {
     ...['console_hosts', 'console_lines', 'console_tickets'],
     ...['vps_charts', ...chartTableNames],
   ],
-  dedicated: ['dedicated_actions'],
+  dedicated: ['dedicated_actions', 'dedicated_systems'],
   tickets: [
     ...['tickets', 'ticket_messages', 'ticket_words', 'ticket_attachments'],
     ...['ticket_canned_replies', 'ticket_feedback', 'ticket_writers'],
@@ -289,6 +289,7 @@ const withoutOrganization: Record<string, string> = {
   server_starts: "the provider's: a machine that nobody owns yet",
   server_arrivals: "the provider's: a machine that nobody owns yet",
   server_assignments: "the provider's: what its installer does with a server of its own",
+  dedicated_systems: 'part of a service, which names the organization',
   switches: "the provider's",
   switch_ports: "the provider's",
   vps_evacuations: "the provider's: a node of its own",

@@ -736,6 +736,12 @@ describe("what is somebody else's", () => {
           ...{ subject: 'Theirs', department: 'support', priority: 'low', message: 'x', service_id: theirs },
         }),
       'updateIpAddress address': () => owner.patch(`${vps}/ips`, { address, dns_name: 'mine.example.com' }),
+      'reinstallDedicatedServer ssh_key_ids': () =>
+        owner.post(`/dashboard/service/${service}/dedicated/reinstall`, {
+          ...{ os: 'tiny', ssh_key_ids, confirm: 'x' },
+        }),
+      'rescueDedicatedServer ssh_key_ids': () =>
+        owner.post(`/dashboard/service/${service}/dedicated/rescue`, { enabled: true, ssh_key_ids }),
       'updateDedicatedIpAddress address': () =>
         owner.patch(`/dashboard/service/${service}/dedicated/ips`, { address, dns_name: 'mine.example.com' }),
       'updateShieldIp address': () => owner.patch(`${shield}/ips`, { address, dns_name: 'mine.example.com' }),
@@ -788,7 +794,9 @@ describe("what is somebody else's", () => {
       'listTickets service_id': '200 0',
       'createTicket service_id': '403 forbidden',
       'updateIpAddress address': '404 not_found',
-      // Before the address is looked at; dedicated.test.ts has a server.
+      // Before keys and addresses are looked at; the tests of dedicated/ have servers.
+      'reinstallDedicatedServer ssh_key_ids': '404 not_on_server',
+      'rescueDedicatedServer ssh_key_ids': '404 not_on_server',
       'updateDedicatedIpAddress address': '404 not_on_server',
       'updateShieldIp address': '403 forbidden',
       'createShieldRule id': '403 forbidden',

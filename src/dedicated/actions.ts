@@ -1,6 +1,7 @@
 import { record } from '../events/index.ts';
 import { type ListRequest, listData, pagedList } from '../platform/http/index.ts';
 import {
+  type Context,
   fail,
   newId,
   type OrganizationContext,
@@ -78,6 +79,32 @@ const history = pagedList<ActionRow>({
   order: '-created_at',
 });
 
+const endById = statement<
+  Ended,
+  {
+    id: number;
+    status: 'success' | 'error';
+    errorCode: string | null;
+    errorMessage: string | null;
+    now: Date;
+  }
+>(
+  'dedicated.endActionById',
+  `update dedicated_actions set status = :status, progress = case when :status = 'success' then 100 else progress end, finished_at = :now,
+     note = null, error_code = :errorCode, error_message = :errorMessage
+   where id = :id and status in ('queued', 'running')
+   returning id, organization_id, service_id, command`,
+);
+const openById = statement<{ id: number }, { id: number }>(
+  'dedicated.openActionById',
+  `select id from dedicated_actions where id = :id and status in ('queued', 'running')`,
+);
+const setProgress = statement<never, { id: number; percent: number; note: string | null }>(
+  'dedicated.setActionProgress',
+  `update dedicated_actions set progress = greatest(progress, :percent::integer), note = :note::text
+   where id = :id and status in ('queued', 'running') and (progress < :percent::integer or note is distinct from :note::text)`,
+);
+
 /** Opens an action on a server, and with it the lock of its service: until it ends every other change is `locked`. */
 export async function openAction(
   tx: TxContext & OrganizationContext,
@@ -104,7 +131,39 @@ export async function endAction(
     ...{ serverId, command, status: error === null ? 'success' : 'error', now: tx.clock.now() },
     ...{ errorCode: error?.code ?? null, errorMessage: error?.message ?? null },
   });
-  if (ended === null) return;
+  if (ended !== null) await tell(tx, ended, error);
+}
+
+/** Whether an action goes on, so that its job may do something with the server. */
+export async function isActionOpen(ctx: Context, id: number): Promise<boolean> {
+  return (await ctx.db.maybe(openById, { id })) !== null;
+}
+
+/** How far an action has come, in percent and in words for its customer. Percents never go back. */
+export async function writeProgress(
+  ctx: Context,
+  id: number,
+  { percent, note }: { percent: number; note: string | null },
+): Promise<void> {
+  await ctx.db.run(setProgress, { id, percent, note });
+}
+
+/** Ends one action; whether it went on until now. */
+export async function endActionById(
+  tx: TxContext,
+  id: number,
+  error: { code: string; message: string } | null,
+): Promise<boolean> {
+  const ended = await tx.db.maybe(endById, {
+    ...{ id, status: error === null ? ('success' as const) : ('error' as const), now: tx.clock.now() },
+    ...{ errorCode: error?.code ?? null, errorMessage: error?.message ?? null },
+  });
+  if (ended !== null) await tell(tx, ended, error);
+  return ended !== null;
+}
+
+async function tell(tx: TxContext, ended: Ended, error: { message: string } | null): Promise<void> {
+  const { command } = ended;
   const about = { subject: { type: 'service', id: ended.service_id }, organizationId: ended.organization_id };
   const data = { action_id: ended.id, command };
   if (error === null) await record(tx, actionSucceeded, { ...about, data });

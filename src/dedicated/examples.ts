@@ -21,7 +21,14 @@ export const examples = {
     data: {
       dedicated: {
         ...{ service_id: ids.service, read_at: '2026-01-31T22:05:00.000Z', hostname: 'big1.example.com' },
-        ...{ state: 'running', locked: false, os: { slug: 'tiny' }, location: 'AMS', ips: [ip] },
+        ...{
+          state: 'running',
+          locked: false,
+          os: { slug: 'tiny' },
+          problem: null,
+          location: 'AMS',
+          ips: [ip],
+        },
         power: { state: 'on', heard_at: '2026-01-31T22:04:12.310Z', silent: false },
         current_action: null,
         actions: {
@@ -30,7 +37,12 @@ export const examples = {
             reason: 'The server is running; start is possible when it is stopped or error',
             code: 'action_not_allowed',
           },
-          ...{ stop: possible, restart: possible },
+          ...{ stop: possible, restart: possible, reinstall: possible, rescue: possible },
+          rescue_off: {
+            allowed: false,
+            reason: 'The server is not in the rescue system',
+            code: 'action_not_allowed',
+          },
         },
       },
     },
@@ -45,6 +57,22 @@ export const examples = {
     params,
     body: { force: true },
     data: { action: { ...action, id: 4503599627371603, command: 'restart' } },
+  },
+  reinstallDedicatedServer: {
+    params,
+    body: {
+      ...{ os: 'tiny', ssh_key_ids: [ids.sshKey], hostname: 'big1.example.com', confirm: 'big1.example.com' },
+      disks: { layout: 'raid1', serials: ['S6WRNJ0T', 'S6WRNJ1K'] },
+    },
+    data: { action: { ...action, id: 4503599627371604, command: 'reinstall' }, password: null },
+  },
+  rescueDedicatedServer: {
+    params,
+    body: { enabled: true, ssh_key_ids: [] },
+    data: {
+      action: { ...action, id: 4503599627371605, command: 'rescue' },
+      password: 'uPz0rW-8sQeLxk4Tn2Gv',
+    },
   },
   getDedicatedSensors: {
     params,

@@ -10,6 +10,8 @@ import type { AnySaga, Reaction } from '../platform/index.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { powerReactions } from './power.ts';
+import { reinstall } from './reinstall/saga.ts';
+import { rescue, rescueOff } from './rescue/sagas.ts';
 import { comeBack } from './return/comeBack.ts';
 import { returnReactions } from './return/reactions.ts';
 
@@ -17,6 +19,6 @@ export { dedicatedPersonal } from './personal.ts';
 export { dedicatedRoutes } from './routes.ts';
 
 /** What is done to servers outside a request. */
-export const dedicatedJobs: AnySaga[] = [provision, comeBack];
+export const dedicatedJobs: AnySaga[] = [provision, comeBack, reinstall, rescue, rescueOff];
 
 export const dedicatedReactions: Reaction[] = [...deliveryReactions, ...powerReactions, ...returnReactions];

@@ -21,7 +21,7 @@ export async function readDedicated(ctx: OrganizationContext, id: number) {
         heard_at: server?.heardAt ?? null,
         silent: server?.isSilent ?? false,
       },
-      os: { slug: ordered.os },
+      ...{ os: { slug: dedicated.os }, problem: dedicated.problem },
       location: server?.location ?? ordered.location,
       ips: await viewIps(ctx, dedicated),
       current_action: action === null ? null : viewAction(ctx, action),

@@ -4,7 +4,7 @@ import { fail, type OrganizationContext, type Reaction, transaction } from '../p
 import { viewAction } from '../vps/index.ts';
 import { endAction, openAction } from './actions.ts';
 import { factsOf, requireDedicated } from './queries.ts';
-import { type DedicatedAction, reasonAgainst } from './states.ts';
+import { type PowerCommand, reasonAgainst } from './states.ts';
 
 /**
  * Starts a server, or stops or restarts it: by its power button, with two minutes for its system to follow, or at once with `force`. The power that is read back
@@ -13,7 +13,7 @@ import { type DedicatedAction, reasonAgainst } from './states.ts';
 export async function switchDedicated(
   ctx: OrganizationContext,
   id: number,
-  command: DedicatedAction,
+  command: PowerCommand,
   { force = false }: { force?: boolean } = {},
 ) {
   return transaction(ctx, 'dedicated.switch', async (tx) => {

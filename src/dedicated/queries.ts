@@ -1,5 +1,6 @@
 import { findRentedServer, type RentedServer } from '../fleet/index.ts';
 import { type Context, fail, type OrganizationContext, requireOwn, statement } from '../platform/index.ts';
+import { dedicatedOptions } from '../services/index.ts';
 import { type ActionRow, initiatorName, initiatorOwner } from '../vps/index.ts';
 import type { Facts } from './states.ts';
 
@@ -10,6 +11,9 @@ interface ServiceRow {
   domain: string | null;
   options: Record<string, unknown>;
   on_server: boolean;
+  os: string | null;
+  hostname: string | null;
+  problem: string | null;
 }
 
 /** A service on a server, with what is under way. */
@@ -18,6 +22,10 @@ export interface Dedicated {
   organizationId: number;
   status: string;
   hostname: string;
+  /** Slug of what was installed last. */
+  os: string;
+  /** Why what is on its disks does not start, for its customer; null: nothing is known to be wrong. */
+  problem: string | null;
   options: Record<string, unknown>;
   server: RentedServer | null;
   action: ActionRow | null;
@@ -25,7 +33,8 @@ export interface Dedicated {
 
 const byId = statement<ServiceRow, { id: number }>(
   'dedicated.byId',
-  'select id as service_id, organization_id, status, domain, options, on_server from services where id = :id',
+  `select s.id as service_id, s.organization_id, s.status, s.domain, s.options, s.on_server, y.os, y.hostname, y.problem
+   from services s left join dedicated_systems y on y.service_id = s.id where s.id = :id`,
 );
 const lockOwn = statement<{ id: number }, { id: number; organizationId: number }>(
   'dedicated.lockOwnService',
@@ -63,7 +72,8 @@ export async function requireDedicated(
   if (!row.on_server) throw fail('not_on_server');
   return {
     ...{ serviceId: row.service_id, organizationId: row.organization_id, status: row.status },
-    ...{ hostname: row.domain ?? '', options: row.options },
+    ...{ hostname: row.hostname ?? hostnameOf(id, row.domain), problem: row.problem, options: row.options },
+    os: row.os ?? dedicatedOptions.read(row.options).os,
     server: await findRentedServer(ctx, id),
     action: await findUnderWay(ctx, id),
   };
@@ -74,6 +84,11 @@ export function findUnderWay(ctx: Context, serviceId: number): Promise<ActionRow
   return ctx.db.maybe(underWay, { serviceId });
 }
 
-export function factsOf({ status, server, action }: Dedicated): Facts {
-  return { serviceStatus: status, server, lockedBy: action?.command ?? null };
+/** What a server is called until its customer says otherwise. */
+export function hostnameOf(serviceId: number, domain: string | null): string {
+  return domain ?? `server-${serviceId}`;
+}
+
+export function factsOf({ status, server, action, problem }: Dedicated): Facts {
+  return { serviceStatus: status, server, lockedBy: action?.command ?? null, problem };
 }

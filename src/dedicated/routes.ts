@@ -1,6 +1,7 @@
 import { IdParams, routes } from '../platform/http/index.ts';
 import {
   ActionData,
+  ActionWithPassword,
   Force,
   History,
   HistoryParams,
@@ -20,6 +21,8 @@ import {
   readDedicatedSensors,
 } from './overview.ts';
 import { switchDedicated } from './power.ts';
+import { reinstallDedicated } from './reinstall/reinstall.ts';
+import { rescueDedicated } from './rescue/rescue.ts';
 import { readErasure } from './return/erasure.ts';
 import * as S from './schema.ts';
 
@@ -38,6 +41,13 @@ const power = {
   data: ActionData,
   errors: [...missing, 'locked', 'action_not_allowed', 'conflict'],
   limit: 'vps',
+} as const;
+
+const managing = {
+  ...power,
+  permission: 'dedicated.manage',
+  personal: true,
+  data: ActionWithPassword,
 } as const;
 
 const group = {
@@ -90,6 +100,32 @@ export const dedicatedRoutes = routes('/dashboard/service', group, (route) => {
         'Shuts the system down by the power button and starts the server again; with `force` the power goes and comes at once.',
     },
     (ctx, req) => switchDedicated(ctx, req.params.id, 'restart', req.body),
+  );
+  route.post(
+    '/:id/dedicated/reinstall',
+    {
+      ...managing,
+      operation: 'reinstallDedicatedServer',
+      summary: 'Reinstall dedicated server',
+      description:
+        'Wipes the disks that the system goes to and installs it anew; other disks and the addresses stay. A generated password is in this answer alone.',
+      body: S.Reinstall,
+      errors: [...managing.errors, 'weak_password', 'invalid_domain', 'invalid_configuration'],
+    },
+    (ctx, req) => reinstallDedicated(ctx, req.params.id, req.body),
+  );
+  route.post(
+    '/:id/dedicated/rescue',
+    {
+      ...managing,
+      operation: 'rescueDedicatedServer',
+      summary: 'Turn rescue system of dedicated server on or off',
+      description:
+        'Starts the server into a rescue system in memory, with your keys and at its own addresses, until it is turned off: then it starts its own disks again. Disks stay as they are.',
+      body: S.Rescue,
+      errors: [...managing.errors, 'weak_password'],
+    },
+    (ctx, req) => rescueDedicated(ctx, req.params.id, req.body),
   );
   route.get(
     '/:id/dedicated/sensors',

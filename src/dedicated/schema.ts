@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { ServerSensor, serverMeasured } from '../fleet/index.ts';
-import { Choice, Id, Nullable, named, PossibleActions, Timestamp } from '../platform/http/index.ts';
-import { Action, Ips } from '../vps/index.ts';
+import { Choice, Id, Nullable, named, PossibleActions, Strict, Timestamp } from '../platform/http/index.ts';
+import { Action, Hostname, Ips, KeyIds, Password } from '../vps/index.ts';
 import { dedicatedActions, dedicatedStates, refusalCodes } from './states.ts';
 
 export const Overview = named(
@@ -27,6 +27,12 @@ export const Overview = named(
           { description: 'As the controller of the server said it last' },
         ),
         os: Type.Object({ slug: Type.String() }),
+        problem: Nullable(
+          Type.String({
+            description:
+              'Why what is on its disks does not start, and what to do; null: nothing is known to be wrong',
+          }),
+        ),
         location: Nullable(Type.String()),
         ips: Ips.properties.ips,
         current_action: Nullable(Action),
@@ -111,5 +117,42 @@ export const HardwareData = named(
       }),
     ),
     measured_at: Nullable(Timestamp),
+  }),
+);
+
+export const Reinstall = named(
+  'DedicatedReinstallation',
+  Strict({
+    os: Type.String({
+      ...{ minLength: 1, maxLength: 100, examples: ['tiny'] },
+      description: 'Slug of a system that servers can be installed with',
+    }),
+    password: Type.Optional(Password),
+    ssh_key_ids: Type.Optional({ ...KeyIds, description: 'Default: all keys of your account' }),
+    hostname: Type.Optional(Hostname),
+    disks: Type.Optional(
+      Strict({
+        layout: Choice(['single', 'raid1']),
+        serials: Type.Optional(
+          Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+            ...{ minItems: 1, maxItems: 64 },
+            description: 'Disks of the server; default: the fastest, two that are alike for a mirror',
+          }),
+        ),
+      }),
+    ),
+    confirm: Type.String({
+      maxLength: 255,
+      description: 'The name of the server: what is on the disks of the layout is gone afterwards',
+    }),
+  }),
+);
+
+export const Rescue = named(
+  'DedicatedRescue',
+  Strict({
+    enabled: Type.Boolean(),
+    password: Type.Optional(Password),
+    ssh_key_ids: Type.Optional({ ...KeyIds, description: 'Default: all keys of your account' }),
   }),
 );

@@ -2,7 +2,16 @@ import type { Permission, ReasonAgainst } from '../platform/http/index.ts';
 
 /** States of a customer's server and what may be done in each: the one table that enforces it and that customers see. */
 export const dedicatedStates = [
-  ...(['creating', 'running', 'stopped', 'starting', 'stopping', 'restarting'] as const),
+  ...([
+    'creating',
+    'running',
+    'stopped',
+    'starting',
+    'stopping',
+    'restarting',
+    'reinstalling',
+    'rescue',
+  ] as const),
   ...(['suspended', 'error', 'returning', 'deleting'] as const),
 ] as const;
 
@@ -15,15 +24,26 @@ interface Rule {
   from: readonly DedicatedState[];
   /** State while it runs. */
   during: DedicatedState;
+  /** The server has to be in the rescue system. */
+  inRescue?: true;
 }
+
+const settled = ['running', 'stopped', 'rescue', 'error'] as const;
 
 const rules = {
   start: { permission: 'dedicated.power', from: ['stopped', 'error'], during: 'starting' },
-  stop: { permission: 'dedicated.power', from: ['running', 'error'], during: 'stopping' },
-  restart: { permission: 'dedicated.power', from: ['running', 'error'], during: 'restarting' },
+  stop: { permission: 'dedicated.power', from: ['running', 'rescue', 'error'], during: 'stopping' },
+  restart: { permission: 'dedicated.power', from: ['running', 'rescue', 'error'], during: 'restarting' },
+  reinstall: { permission: 'dedicated.manage', from: settled, during: 'reinstalling' },
+  // Anew as well, for whoever has lost the password of the one that runs.
+  rescue: { permission: 'dedicated.manage', from: settled, during: 'restarting' },
+  rescue_off: { permission: 'dedicated.manage', from: settled, during: 'restarting', inRescue: true },
 } as const satisfies Record<string, Rule>;
 
 export type DedicatedAction = keyof typeof rules;
+
+/** What its BMC is told, and nothing else is done to it. */
+export type PowerCommand = 'start' | 'stop' | 'restart';
 
 export const dedicatedActions = Object.keys(rules) as DedicatedAction[];
 
@@ -39,8 +59,14 @@ export interface Facts {
     /** Whether anybody knows how its power is switched. */
     canSwitch: boolean;
     /** What is done with its power right now, by whomever. */
-    switching: DedicatedAction | null;
+    switching: PowerCommand | null;
+    /** What else its customer has done with it right now. */
+    customerWork: 'reinstall' | 'rescue' | 'rescue_off' | null;
+    /** Whenever it starts, it starts the rescue system. */
+    inRescue: boolean;
   } | null;
+  /** Why what is on its disks does not start; null: nothing is known to be wrong. */
+  problem: string | null;
   /** Command of the action under way; null when there is none. */
   lockedBy: string | null;
 }
@@ -49,15 +75,20 @@ export function ruleOf(action: DedicatedAction): Rule {
   return rules[action];
 }
 
-/** What a server is to whoever has it. Of one whose BMC was never heard nobody knows whether it is on: `error`. */
-export function stateOf({ serviceStatus, server }: Facts): DedicatedState {
+/**
+ * What a server is to whoever has it. `error`: its BMC was never heard, so nobody knows whether it is on, or what is on its disks does not start.
+ */
+export function stateOf({ serviceStatus, server, problem }: Facts): DedicatedState {
   if (serviceStatus === 'terminated' || serviceStatus === 'cancelled')
     return server === null ? 'deleting' : 'returning';
   if (server === null || server.state === 'held') return 'creating';
   if (server.state === 'returning') return 'returning';
   if (serviceStatus === 'suspended') return 'suspended';
-  if (server.switching !== null) return rules[server.switching].during;
+  const underWay = server.customerWork ?? server.switching;
+  if (underWay !== null) return rules[underWay].during;
   if (server.power === null) return 'error';
+  if (server.inRescue && server.power === 'on') return 'rescue';
+  if (problem !== null) return 'error';
   return server.power === 'on' ? 'running' : 'stopped';
 }
 
@@ -67,13 +98,14 @@ type Refusal = ReasonAgainst<'locked' | 'action_not_allowed'>;
 export function reasonAgainst(action: DedicatedAction, facts: Facts): Refusal | null {
   const { serviceStatus, lockedBy, server } = facts;
   if (serviceStatus !== 'active') return notAllowed(`The service is ${serviceStatus}`);
-  const underWay = lockedBy ?? server?.switching ?? null;
+  const underWay = lockedBy ?? server?.customerWork ?? server?.switching ?? null;
   if (underWay !== null)
     return { code: 'locked', message: `The action ${underWay} is still running on this server` };
   if (server?.canSwitch === false)
     return notAllowed('The power of this server cannot be switched from here: ask our staff in a ticket');
   const state = stateOf(facts);
-  const { from } = ruleOf(action);
+  const { from, inRescue = false } = ruleOf(action);
+  if (inRescue && server?.inRescue === false) return notAllowed('The server is not in the rescue system');
   if (from.includes(state)) return null;
   return notAllowed(`The server is ${state}; ${action} is possible when it is ${from.join(' or ')}`);
 }

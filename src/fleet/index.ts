@@ -18,7 +18,16 @@ export {
   useHeldAddresses,
 } from './addresses.ts';
 export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
-export { carryOut, disarm, requireServerOff, ServerFailure, switchOff } from './assignments/carryOut.ts';
+export {
+  carryOut,
+  disarm,
+  isServerOn,
+  requireServerOff,
+  ServerFailure,
+  shutDownServer,
+  startFromDisks,
+  switchOff,
+} from './assignments/carryOut.ts';
 export { serverDesk } from './assignments/desk.ts';
 export {
   assignmentOfReturn,
@@ -95,6 +104,7 @@ export { setReverseName } from './reverse.ts';
 export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
 export { listServerImages, serverTreeOf } from './serverImages.ts';
 export { sealedBmcs } from './servers/bmc.ts';
+export { beginCustomerWork, endCustomerWork } from './servers/customerWork.ts';
 export { switchServer } from './servers/power.ts';
 export {
   beginReturn,

@@ -1,5 +1,6 @@
 import type { AnySaga, PeriodicJob } from '../platform/index.ts';
 import { freeRestedAddresses, nextRested } from './addresses.ts';
+import { provingRescue } from './assignments/proveRescue.ts';
 import { clusterCheck, clusterCheckPeriodicJob } from './clusters/check.ts';
 import { clusterImage } from './clusters/images.ts';
 import { noteDays } from './days.ts';
@@ -28,6 +29,7 @@ export const fleetJobs: AnySaga[] = [
   switchingServer,
   findingPorts,
   enrolment,
+  provingRescue,
 ];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [

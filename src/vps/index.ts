@@ -28,6 +28,7 @@ import { terminateMachine } from './suspend/terminate.ts';
 import { upgradeReactions } from './upgrade/reactions.ts';
 import { resize } from './upgrade/resize.ts';
 
+export { generatePassword, requireHostname, requireStrong } from './access/identity.ts';
 export { initiatorOf, viewAction } from './actions/history.ts';
 export { sealedSecrets } from './actions/secrets.ts';
 export { actionProgress } from './actions/underWay.ts';
@@ -53,13 +54,17 @@ export { vpsRoutes } from './routes.ts';
 export {
   Action,
   ActionData,
+  ActionWithPassword,
   Force,
   History,
   HistoryParams,
   HistoryQuery,
+  Hostname,
   IpChange,
   IpData,
   Ips,
+  KeyIds,
+  Password,
 } from './schema.ts';
 export { lateBackupMeasures } from './snapshots/lateBackups.ts';
 export { findUnknownMachines } from './unknown.ts';

@@ -203,12 +203,12 @@ export const Console = named(
   'Where the console of a machine waits for you',
 );
 
-const Password = Type.String({
+export const Password = Type.String({
   maxLength: 128,
   description: 'At least 8 characters, of three of these kinds: lower case, upper case, digits, others',
 });
-const KeyIds = Type.Array(Id, { maxItems: 100, uniqueItems: true });
-const Hostname = Type.String({ maxLength: identityLimits.hostnameBytes });
+export const KeyIds = Type.Array(Id, { maxItems: 100, uniqueItems: true });
+export const Hostname = Type.String({ maxLength: identityLimits.hostnameBytes });
 const UserData = Type.String({
   maxLength: identityLimits.userDataBytes,
   description: 'For cloud-init; at most 64 KiB of UTF-8',

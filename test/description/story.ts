@@ -371,6 +371,7 @@ export const cannotBeSent: Record<string, string> = {
   ...Object.fromEntries(
     [
       ...['getDedicatedOverview', 'startDedicatedServer', 'stopDedicatedServer', 'restartDedicatedServer'],
+      ...['reinstallDedicatedServer', 'rescueDedicatedServer'],
       ...[
         'getDedicatedSensors',
         'getDedicatedHardware',

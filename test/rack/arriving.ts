@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { openBmcs, type SimulatedBmc, simulatedRack } from '../../src/drivers/bmc/index.ts';
+import { installerFolder } from '../../src/drivers/installer/image/store.ts';
 import type { Netboot, NetbootOptions } from '../../src/drivers/netboot/index.ts';
 import { openSwitches, type SimulatedSwitches, simulatedSwitches } from '../../src/drivers/switch/index.ts';
 import { startTestProduct, type TestProduct, until } from '../product.ts';
@@ -60,7 +61,7 @@ export interface Told {
 export async function startArrivingProduct(env: Record<string, string> = {}): Promise<ArrivingProduct> {
   const images = await mkdtemp(join(tmpdir(), 'innkeeper-images-'));
   const files = [
-    ...['installer/vmlinuz', 'installer/initrd', 'ipxe/snponly.efi'],
+    ...[`${installerFolder}/vmlinuz`, `${installerFolder}/initrd`, 'ipxe/snponly.efi'],
     ...['tree-tiny/tree.tar.zst', 'tree-tiny/sha256'],
   ];
   for (const name of files) {

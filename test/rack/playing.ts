@@ -14,6 +14,8 @@ export interface PlayedServer {
   does: Misbehaviour;
   /** Of the installer that runs now. */
   installer: Installer | null;
+  /** Whoever works on it starts it anew, as by `reboot`. */
+  reboot(): void;
   /** Its power goes, and comes again; its BMC was told nothing. */
   cutPower(): void;
 }
@@ -50,6 +52,7 @@ export function playServer(
   let run = 0;
   const it: PlayedServer = {
     ...{ bmc, told: [], plans: [], wipes: 0, does: {}, installer: null },
+    reboot: () => bmc.changed?.('on', 'network'),
     cutPower() {
       bmc.power = 'off';
       bmc.changed?.('off', null);
@@ -58,7 +61,15 @@ export function playServer(
     },
   };
   const isOn = (mine: number) => run === mine && bmc.power === 'on';
+  let installed: string[] = [];
+  let greeting: string[] = [];
+  const greets = (addresses: string[]) => {
+    for (const address of greeting) world.greets.delete(address);
+    greeting = addresses;
+    if (!it.does.isMute) for (const address of greeting) world.greets.add(address);
+  };
   bmc.changed = (power) => {
+    greets([]);
     run += 1;
     const mine = run;
     if (power === 'on' && !it.does.startsNothing) void start(mine).catch(() => undefined);
@@ -75,10 +86,9 @@ export function playServer(
       if (isOn(mine)) await start(mine);
       return;
     }
-    if (it.wipes > 0 && !it.does.isMute) for (const address of installed) world.greets.add(address);
+    if (it.wipes > 0) greets(installed);
   }
 
-  let installed: string[] = [];
   async function install(mine: number, installer: Installer): Promise<void> {
     it.installer = installer;
     await installer.claim();
@@ -89,6 +99,14 @@ export function playServer(
       bmc.line.print(`\r\nINNKEEPER-PROOF ${nonce}\r\n`);
       await pause(50);
       plan = await installer.plan();
+    }
+    if (isOn(mine) && plan?.task === 'rescue') {
+      it.plans.push(plan);
+      await it.does.at?.('rescue');
+      await installer.call('POST', 'report', { kind: 'done' });
+      if (isOn(mine)) greets(plan.addresses.map(({ address }: { address: string }) => address));
+      while (isOn(mine)) await pause(50);
+      return;
     }
     if (!isOn(mine) || (plan?.task !== 'install' && plan?.task !== 'wipe')) return;
     it.plans.push(plan);
@@ -106,7 +124,6 @@ export function playServer(
     }
     it.wipes += 1;
     if (plan.task === 'wipe') {
-      for (const address of installed) world.greets.delete(address);
       installed = [];
       return void (await says({ kind: 'done' }));
     }

@@ -8,8 +8,10 @@ import { transaction } from '../../src/platform/index.ts';
 import { kinds } from '../../src/services/index.ts';
 import type { Client } from '../client.ts';
 import { password } from '../orders.ts';
-import type { TestProduct } from '../product.ts';
-import { sql } from '../sql.ts';
+import { type TestProduct, until } from '../product.ts';
+import { settled, sql } from '../sql.ts';
+import type { ArrivingProduct } from './arriving.ts';
+import { type PlayedServer, playServer } from './playing.ts';
 
 /** A server as enrolment leaves it: ready, measured, and with a BMC of ours. */
 export interface StockedServer {
@@ -92,4 +94,50 @@ export async function orderDedicated(
   const paid = await client.post(`/dashboard/invoices/${invoiceId}/pay`, { method: 'credit' });
   if (paid.status !== 200) throw new Error(`paying answered ${JSON.stringify(paid.body)}`);
   return { invoiceId, serviceId: order.body.data.service_ids[0] as number };
+}
+
+export type RentedPlayed = PlayedServer & {
+  id: number;
+  mac: string;
+  disks: string[];
+  productId: number;
+  serviceId: number;
+  ip: string;
+  path: string;
+};
+
+let rentedSoFar = 0;
+/** A server that is played and that somebody has, delivered with the disks `<model>-A`, `<model>-B` and so on, of these kinds and sizes. */
+export async function rentPlayed(
+  world: ArrivingProduct,
+  client: Client,
+  kinds: readonly Pick<StockedServer['disks'][number], 'kind' | 'bytes'>[] = [
+    { kind: 'nvme', bytes: 960_197_124_096 },
+    { kind: 'nvme', bytes: 960_197_124_096 },
+  ],
+): Promise<RentedPlayed> {
+  rentedSoFar += 1;
+  const model = `P-${rentedSoFar}`;
+  const productId = await newDedicated(world.product, model);
+  const mac = `52:54:00:0f:${String(rentedSoFar).padStart(2, '0')}:01`;
+  const address = `198.51.100.${rentedSoFar}`;
+  const disks = kinds.map((_, nth) => `${model}-${String.fromCharCode(65 + nth)}`);
+  const bmc = world.bmcAt(address);
+  bmc.power = 'off';
+  const id = await stockServer(world.product, model, {
+    ...{ name: model, mac, bmc: { address, user: 'root', password: 'factory-1' } },
+    disks: kinds.map((kind, nth) => ({ ...kind, serial: disks[nth] ?? '' })),
+  });
+  const played = playServer(world, { mac, disks, bmc });
+  const { serviceId } = await orderDedicated(client, productId);
+  const service = await until(
+    async () => (await client.get(`/dashboard/services/${serviceId}`)).body.data.service,
+    ({ provisioning_state: state }) => state === 'done' || state === 'failed',
+    60_000,
+  );
+  if (service.status !== 'active') throw new Error(`the service is ${service.status}`);
+  await world.product.periodic('fleet.askBmcs');
+  await settled(world.product);
+  const path = `/dashboard/service/${serviceId}/dedicated`;
+  return Object.assign(played, { id, mac, disks, productId, serviceId, ip: service.primary_ip, path });
 }

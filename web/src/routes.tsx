@@ -283,7 +283,12 @@ const pages = [
     createRoute({
       getParentRoute: () => aService,
       path: 'reinstall',
-      component: lazyPage(() => import('./vps/Reinstall.tsx'), 'Reinstall'),
+      component: lazyPage(() => import('./services/Reinstall.tsx'), 'Reinstall'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'rescue',
+      component: lazyPage(() => import('./dedicated/Rescue.tsx'), 'Rescue'),
     }),
     createRoute({
       getParentRoute: () => aService,

@@ -23,6 +23,7 @@ if (skip) console.warn(`Delivering a real server is not tested: ${skip}`);
 const mac = '52:54:00:be:ef:71';
 const serials = ['NVME-0071', 'NVME-0072'];
 const mib = 192;
+const mark = 'kept-by-its-customer-4711';
 const patienceMs = 400_000;
 
 describe.skipIf(skip !== null)('a dedicated server that was paid', () => {
@@ -33,6 +34,7 @@ describe.skipIf(skip !== null)('a dedicated server that was paid', () => {
   let product: TestProduct;
   let customer: Person;
   let productId: number;
+  let delivered = { serviceId: 0, address: '' };
   const bmcAddress = () => `${network.subnet}2`;
 
   beforeAll(async () => {
@@ -130,5 +132,50 @@ describe.skipIf(skip !== null)('a dedicated server that was paid', () => {
     const [counted] = await sql(product, 'select count(*)::int as starts from server_starts');
     expect(counted).toEqual({ starts: 0 });
     expect((await bmc.server()).runs).toBe(true);
+    delivered = { serviceId, address: service.primary_ip };
+  }, 600_000);
+
+  const asked = async (what: string, body: object) => {
+    const began = Date.now();
+    const path = `/dashboard/service/${delivered.serviceId}/dedicated`;
+    const answer = await customer.post(`${path}/${what}`, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    const read = async () =>
+      (await customer.get(`${path}/history/${answer.body.data.action.id}`)).body.data.action;
+    await expect
+      .poll(async () => (await read()).status, { timeout: patienceMs, interval: 500 })
+      .toMatch(/success|error/);
+    console.log(`${what} ${JSON.stringify(body)} in ${Math.round((Date.now() - began) / 1000)} s`);
+    expect(await read()).toMatchObject({ status: 'success' });
+  };
+
+  it('is taken into the rescue system at its own address, with the key of its customer, and no disk is mounted', async () => {
+    const { address } = delivered;
+    await ssh(address, `echo ${mark} > /root/mine && sync`);
+    await asked('rescue', { enabled: true });
+    expect(await ssh(address, 'cat /proc/mounts; ls /run')).not.toMatch(/\/dev\/(nvme|md)|innkeeper/);
+    expect(await ssh(address, 'ip -4 -o addr show scope global | wc -l')).toBe('1\n');
+    const stays = await ssh(
+      address,
+      'mdadm --assemble --run /dev/md0 /dev/nvme0n1p3 /dev/nvme1n1p3 2>/dev/null; mount -t ext4 -o ro /dev/md0 /mnt && cat /mnt/root/mine; umount /mnt; mdadm --stop /dev/md0 2>/dev/null',
+    );
+    expect(stays).toBe(`${mark}\n`);
+    await asked('rescue', { enabled: false });
+    await expect
+      .poll(() => ssh(address, 'cat /root/mine').catch(() => ''), { timeout: patienceMs, interval: 1_000 })
+      .toBe(`${mark}\n`);
+  }, 600_000);
+
+  it('is reinstalled on its second disk: that one starts, and what is on the first stays', async () => {
+    const { address } = delivered;
+    await asked('reinstall', {
+      ...{ os: 'tiny', confirm: 'metal1.example.com', hostname: 'metal2.example.com' },
+      disks: { layout: 'single', serials: serials.slice(1) },
+    });
+    expect(await ssh(address, 'hostname')).toBe('metal2.example.com\n');
+    expect(await ssh(address, 'ls /root/mine 2>&1; cat /proc/mdstat 2>/dev/null')).not.toContain('[UU]');
+    expect(await ssh(address, 'grep " / " /proc/mounts')).toMatch(/^\/dev\/nvme/);
+    // The half of the mirror that nobody named is as it was.
+    expect(Number(await ssh(address, `cat /dev/nvme*p3 | grep -a -c '${mark}'`))).toBeGreaterThan(0);
   }, 600_000);
 });

@@ -42,6 +42,7 @@ import {
 } from '../../services/index.ts';
 import { forgetShield } from '../../shield/index.ts';
 import { isServersFault, unfit } from '../faults.ts';
+import { hostnameOf } from '../queries.ts';
 import { type AtServer, callOff, disarmIfHeard, requireGreeting, serverIn, stages } from '../stages.ts';
 
 interface Payload {
@@ -122,7 +123,7 @@ const planStep: ProvisionStep = {
         wipe: disks.map(({ serial }) => serial),
         layout,
         identity: {
-          hostname: order.domain ?? `server-${serviceId}`,
+          hostname: hostnameOf(serviceId, order.domain),
           keys: (await sshKeysOf(ctx, order.userId)).map((key) => key.publicKey),
           passwordHash: password === null ? null : hashServerPassword(password),
           addresses: addresses.map(({ family, address, prefix, gateway }) => ({

@@ -24,6 +24,7 @@ import {
 } from '../../platform/index.ts';
 import { forgetShield } from '../../shield/index.ts';
 import { isServersFault, unfit } from '../faults.ts';
+import { findUnderWay } from '../queries.ts';
 import { type AtServer, callOff, serverIn, stages } from '../stages.ts';
 
 interface Payload {
@@ -75,7 +76,11 @@ const restStep: ReturnStep = {
     const { serviceId } = payload;
     // Before anything is planned: a plan answers whoever starts from the network.
     if (run.isHeld) await requireServerOff(run, serverIn(state));
-    const switching = (await findRentedServer(ctx, serviceId))?.switching ?? null;
+    // What is called off for it has its end as well before another plan is written for the server.
+    const switching =
+      (await findUnderWay(ctx, serviceId))?.command ??
+      (await findRentedServer(ctx, serviceId))?.switching ??
+      null;
     if (switching === null) return;
     const message = `the action ${switching} is still running on the server`;
     throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
@@ -90,7 +95,7 @@ const planStep: ReturnStep = {
     const wipe = (await disksOf(ctx, serverId)).map(({ serial }) => serial);
     if (wipe.length === 0) throw unfit('no disk of it was measured, so nobody can say that all were wiped');
     await closeAllOf(ctx, serverId);
-    return { assignmentId: await openAssignment(ctx, serverId, { task: 'wipe', wipe }, null, serviceId) };
+    return { assignmentId: await openAssignment(ctx, serverId, { task: 'wipe', wipe }, null, { serviceId }) };
   },
   undo: callOff,
 };

@@ -99,9 +99,11 @@ describe.skipIf(skip !== null)('a server with UEFI', () => {
   afterAll(() => rack.close());
 
   it('is a rescue system with the customer’s keys, and its disks stay as they are', async () => {
-    const { hostname, keys } = rack.installs(serials).identity;
+    const { hostname, keys, mac, addresses } = rack.installs(serials).identity;
     const before = await Promise.all(serials.map((serial) => beginningOf(rack, serial)));
-    expect(await started(rack, { task: 'rescue', hostname, keys, passwordHash: null })).toEqual({
+    expect(
+      await started(rack, { task: 'rescue', hostname, keys, passwordHash: null, mac, addresses }),
+    ).toEqual({
       kind: 'done',
     });
     await expect.poll(() => rack.ssh('hostname'), { timeout: patienceMs }).toBe(`${hostname}\n`);

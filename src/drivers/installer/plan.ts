@@ -31,6 +31,17 @@ export interface RescuePlan {
   keys: string[];
   /** crypt(5); null: keys alone open it. */
   passwordHash: string | null;
+  /** Of the port that gets the addresses, instead of the one by which it called us. */
+  mac: string;
+  /** None: it keeps the address of the network of servers, and is reached over its serial line alone. */
+  addresses: Address[];
+}
+
+interface Address {
+  family: 4 | 6;
+  address: string;
+  prefix: number;
+  gateway: string;
 }
 
 /** Who the server is to be. */
@@ -42,7 +53,7 @@ export interface Identity {
   passwordHash: string | null;
   /** Of the port that has the addresses. */
   mac: string;
-  addresses: { family: 4 | 6; address: string; prefix: number; gateway: string }[];
+  addresses: Address[];
   nameservers: string[];
 }
 
@@ -56,7 +67,7 @@ export function checkPlan(plan: Plan): void {
   if (plan.task === 'bmc') checkBmc(plan.bmc);
   if (plan.task === 'wipe') checkSerials(plan.wipe);
   if (plan.task === 'install') checkInstall(plan);
-  if (plan.task === 'rescue') checkPerson({ ...plan, nameservers: [] });
+  if (plan.task === 'rescue') checkRescue(plan);
 }
 
 /** As BMCs hold them; of the name only what no program takes for anything else. */
@@ -75,9 +86,19 @@ function checkInstall({ wipe, layout, image, identity }: InstallPlan): void {
     if (!wipe.includes(serial)) refuse(`the disk ${serial} is written to and not wiped`);
   if (!/^[0-9a-f]{64}$/.test(image.sha256)) refuse('the checksum is no SHA-256');
   checkPerson(identity);
-  if (!/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/.test(identity.mac)) refuse(`not a MAC address: ${identity.mac}`);
+  checkMac(identity.mac);
   if (identity.addresses.length === 0) refuse('a server without an address');
   identity.addresses.forEach(checkAddress);
+}
+
+function checkRescue(plan: RescuePlan): void {
+  checkPerson({ ...plan, nameservers: [] });
+  checkMac(plan.mac);
+  plan.addresses.forEach(checkAddress);
+}
+
+function checkMac(mac: string): void {
+  if (!/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/.test(mac)) refuse(`not a MAC address: ${mac}`);
 }
 
 function checkSerials(serials: readonly string[]): void {
@@ -92,7 +113,7 @@ export function isSerial(text: string): boolean {
   return /^[!-~]([ -~]{0,62}[!-~])?$/.test(text);
 }
 
-function checkAddress({ family, address, prefix, gateway }: Identity['addresses'][number]): void {
+function checkAddress({ family, address, prefix, gateway }: Address): void {
   const ofFamily = (text: string) =>
     family === 4
       ? ipaddr.IPv4.isValidFourPartDecimal(text)

@@ -17,7 +17,8 @@ async function done(): Promise<string[]> {
   const script = await readFile(join(import.meta.dirname, 'scripts/rescue.sh'), 'utf8');
   const standIns = `
     did() { printf '%s %s\\n' "$1" "$([ -e '${dir}/run/innkeeper' ] && echo secret || echo nothing)" >> '${dir}/did'; }
-    plan() { echo x; }
+    plan() { case $1 in .mac) echo 00:00:00:00:00:00 ;; *addresses*) echo '4 192.0.2.5 24 192.0.2.1' ;; *) echo x ;; esac; }
+    ip() { did "ip $*"; }
     said() { echo ttyS0; }
     say() { :; }
     hostname() { :; }
@@ -33,5 +34,19 @@ async function done(): Promise<string[]> {
 }
 
 it('nobody is let into the rescue system before our last call is over and what it was made with is gone', async () => {
-  expect(await done()).toEqual(['report done secret', 'dropbear nothing', 'getty nothing']);
+  const calls = (await done()).filter((call) => !call.startsWith('ip '));
+  expect(calls).toEqual(['report done secret', 'dropbear nothing', 'getty nothing']);
+});
+
+it('it is at the addresses of its customer alone by then, on the port that the plan names', async () => {
+  const calls = await done();
+  const first = calls.indexOf('ip addr flush dev lo nothing');
+  expect(calls.slice(first)).toEqual([
+    'ip addr flush dev lo nothing',
+    'ip route flush dev lo nothing',
+    'ip -4 addr add 192.0.2.5/24 dev lo nothing',
+    'ip -4 route add 192.0.2.1 dev lo nothing',
+    'ip -4 route add default via 192.0.2.1 dev lo nothing',
+    ...['dropbear nothing', 'getty nothing'],
+  ]);
 });

@@ -20,13 +20,19 @@ const install: InstallPlan = {
   },
 };
 const { identity } = install;
+const address = { family: 4 as const, address: '192.0.2.5', prefix: 24, gateway: '192.0.2.1' };
+const rescue: Plan = {
+  ...{ task: 'rescue', hostname: 'rescue', keys: [], passwordHash: null },
+  ...{ mac: '52:54:00:be:ef:01', addresses: [address] },
+};
 
 describe('a plan', () => {
   it.each<[string, Plan]>([
     ['install', install],
     ['install on one disk', { ...install, layout: { kind: 'single', serials: ['A1'] } }],
     ['wipe', { task: 'wipe', wipe: ['S/N 12-3'] }],
-    ['rescue', { task: 'rescue', hostname: 'rescue', keys: [], passwordHash: null }],
+    ['rescue', rescue],
+    ['rescue without an address', { ...rescue, addresses: [] }],
     ['wait', { task: 'wait' }],
   ])('is taken: %s', (_, plan) => {
     expect(() => checkPlan(plan)).not.toThrow();
@@ -42,7 +48,12 @@ describe('a plan', () => {
     ['a checksum that is none', { ...install, image: { sha256: 'abc' } }],
     ['a hostname of two lines', { ...install, identity: { ...identity, hostname: 'a\nb' } }],
     ['a key of two lines', { ...install, identity: { ...identity, keys: ['ssh-ed25519 A\ncommand'] } }],
-    ['a password in clear', { task: 'rescue', hostname: 'r', keys: [], passwordHash: 'secret' }],
+    ['a password in clear', { ...rescue, passwordHash: 'secret' }],
+    [
+      'a rescue system at an address that is none',
+      { ...rescue, addresses: [{ ...address, address: '192.0.2.5;x' }] },
+    ],
+    ['a rescue system of a port that is none', { ...rescue, mac: '52:54:00:be:ef' }],
     ['no MAC address', { ...install, identity: { ...identity, mac: '$(reboot)' } }],
     ['no address', { ...install, identity: { ...identity, addresses: [] } }],
     [

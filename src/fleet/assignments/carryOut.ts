@@ -51,7 +51,7 @@ const powered = statement<never, { id: number; now: Date }>(
 );
 const begin = statement<never, { id: number; now: Date }>(
   'fleet.beginAssignment',
-  `update server_assignments set state = 'working', step = null, bytes = null, erasures = '{}', heard_at = :now, powered_at = coalesce(powered_at, :now) where id = :id`,
+  `update server_assignments set state = 'working', step = null, bytes = null, reached_at = null, erasures = '{}', heard_at = :now, powered_at = coalesce(powered_at, :now) where id = :id`,
 );
 const touch = statement<never, { id: number; now: Date }>(
   'fleet.touchAssignment',
@@ -59,7 +59,7 @@ const touch = statement<never, { id: number; now: Date }>(
 );
 const beginAnew = statement<never, { id: number; now: Date }>(
   'fleet.beginAssignmentAnew',
-  `update server_assignments set state = 'open', step = null, bytes = null, erasures = '{}', powered_at = null, heard_at = null, opened_at = :now
+  `update server_assignments set state = 'open', step = null, bytes = null, reached_at = null, erasures = '{}', powered_at = null, heard_at = null, opened_at = :now
    where id = :id and state in ('open', 'working')`,
 );
 const firmwareOf = statement<{ boot: 'bios' | 'uefi' | null }, { serverId: number }>(
@@ -83,7 +83,7 @@ export class ServerFailure extends Error {
  */
 export async function carryOut(at: AtHand, id: number, until: Stage): Promise<void> {
   let assignment = await requireGoing(at.ctx, id);
-  if (assignment.state === 'done') return;
+  if (isReached(assignment)) return;
   if (at.isHeld) assignment = await begunSinceRestore(at, assignment);
   if (assignment.powered_at === null) {
     if (at.isHeld && assignment.heard_at === null) await requireServerOff(at, assignment.server_id);
@@ -95,13 +95,18 @@ export async function carryOut(at: AtHand, id: number, until: Stage): Promise<vo
   if (until === 'powered') return;
   await proveClaimed(at, assignment);
   assignment = await requireGoing(at.ctx, id);
-  if (assignment.state === 'done' || (assignment.state === 'working' && until === 'proved')) return;
+  if (isReached(assignment) || (assignment.state === 'working' && until === 'proved')) return;
   const late = lateness(at.ctx, assignment, await disksOf(at.ctx, assignment.server_id));
   if (late !== null) {
     await transaction(at.ctx, 'fleet.giveUpAssignment', (tx) => giveUpAt(tx, assignment, late));
     await requireGoing(at.ctx, id);
   }
   throw Object.assign(new Error(inWords(assignment)), { code: 'server_at_work', waits: true });
+}
+
+/** A rescue system that runs goes on being what the server starts. */
+function isReached({ state, reached_at: reached }: Assignment): boolean {
+  return state === 'done' || reached !== null;
 }
 
 /** An assignment that a backup brought back begins anew, once, if the server is off; what was begun after the restore goes on as it is. */
@@ -171,12 +176,12 @@ function inWords({ state, step, bytes, tree_bytes: of }: Assignment): string {
 async function startFromNetwork(
   ctx: Context,
   bmc: Bmc,
-  { id, server_id: serverId, kind, tries, heard_at: heardAt }: Assignment,
+  { id, server_id: serverId, kind, wipe, tries, heard_at: heardAt }: Assignment,
 ): Promise<void> {
   const firmware = (await ctx.db.one(firmwareOf, { serverId })).boot ?? 'bios';
-  // What is in stock is off. After a restore somebody may have been given it since the backup.
-  const isFirst =
-    kind === 'install' && tries === 1 && heardAt === null && (await findLastRestore(ctx)) !== null;
+  // What is in stock is off. After a restore somebody may have been given it since the backup. Who asks for what is done to their own has it on.
+  const isOfStock = kind === 'install' && wipe === null;
+  const isFirst = isOfStock && tries === 1 && heardAt === null && (await findLastRestore(ctx)) !== null;
   if (isFirst && (await bmc.readPower()) === 'on')
     throw new ServerFailure(
       'server_failed',
@@ -190,7 +195,7 @@ async function startFromNetwork(
 }
 
 /** Reads which of the starts that somebody has claimed the server's own is, where there is one that is not proved. */
-async function proveClaimed(at: AtHand, assignment: Assignment): Promise<void> {
+export async function proveClaimed(at: AtHand, assignment: Assignment): Promise<void> {
   const { id, server_id: serverId } = assignment;
   if ((await at.ctx.db.many(claimed, { id })).length === 0) return;
   const find = async (nonce: string) =>
@@ -228,8 +233,27 @@ export async function switchOff(at: AtHand, serverId: number, since: Date | null
   });
 }
 
+/** It starts its own disks, whatever it did: its power goes at once, and comes again. {@link ServerFailure} of a BMC that does not answer. */
+export async function startFromDisks(at: AtHand, serverId: number): Promise<void> {
+  await withBmcOf(at, serverId, null, async (bmc) => {
+    await bmc.powerOff();
+    await bmc.setNextBoot(null);
+    await bmc.powerOn();
+  });
+}
+
+/** Its system has so long to shut down by the power button; then its power goes. Of one that is off: succeeds. */
+export async function shutDownServer(at: AtHand, serverId: number, timeoutMs: number): Promise<void> {
+  await withBmcOf(at, serverId, null, async (bmc) => {
+    await bmc.shutDown({ timeoutMs }).catch((error: unknown) => {
+      if (!(error instanceof BmcError) || error.code !== 'shutdown_timeout') throw error;
+    });
+    await bmc.powerOff();
+  });
+}
+
 /** Whether it is on, as its BMC says. */
-async function isServerOn(at: AtHand, serverId: number): Promise<boolean> {
+export async function isServerOn(at: AtHand, serverId: number): Promise<boolean> {
   return withBmcOf(at, serverId, null, async (bmc) => (await bmc.readPower()) === 'on');
 }
 

@@ -6,6 +6,7 @@ import { type Context, statement, type TxContext, transaction } from '../../plat
 import { enrolmentDesk } from '../enrolment/desks.ts';
 import { findStart, type KeptStart } from '../enrolment/starts.ts';
 import { hear } from './hear.ts';
+import { lookForRescue } from './proveRescue.ts';
 import { type Assignment, assignmentById, failAssignment, lockAssignment, openWork } from './rows.ts';
 
 /** Systems that servers are installed with, as the process has them that serves the network. */
@@ -25,6 +26,11 @@ const noteProblem = statement<never, { id: number; problem: string | null }>(
    where id = :id and state = 'working' and failure is distinct from :problem`,
 );
 
+const noteGiven = statement<never, { id: number; now: Date }>(
+  'fleet.notePlanGiven',
+  `update server_assignments set given_at = coalesce(given_at, :now) where id = :id and state = 'working'`,
+);
+
 /** It calls again in two seconds, and a tree may have to be built first. */
 const treeWaitMs = 5_000;
 const treeTryEveryMs = 60_000;
@@ -41,7 +47,12 @@ export function serverDesk(ctx: Context, trees: Trees): Desk {
   };
   return {
     find: strangers.find,
-    keep: strangers.keep,
+    async keep(start) {
+      const isMine = await strangers.keep(start);
+      const mine = isMine ? await assigned(start.tokenHash) : null;
+      if (mine !== null) await lookForRescue(ctx, mine.assignmentId);
+      return isMine;
+    },
     async report(start, report: Report) {
       const mine = await assigned(start.tokenHash);
       return mine === null ? strangers.report(start, report) : hear(ctx, mine, report);
@@ -109,7 +120,8 @@ async function planOf(
     }
   }
   const work = openWork(ctx, id, sealed);
-  if (work.task !== 'install') return work;
+  if (work.task === 'rescue') return { ...work, mac };
+  if (work.task === 'wipe') return given(ctx, id, work);
   if (name === null) throw new Error(`assignment ${id} installs no system`);
   const tree = await treeOf(name);
   if ('problem' in tree) {
@@ -119,7 +131,12 @@ async function planOf(
   }
   await ctx.db.run(noteProblem, { id, problem: null });
   await ctx.db.run(nameTree, { id, sha256: tree.sha256, bytes: (await stat(tree.file)).size });
-  return { ...work, image: { sha256: tree.sha256 }, identity: { ...work.identity, mac } };
+  return given(ctx, id, { ...work, image: { sha256: tree.sha256 }, identity: { ...work.identity, mac } });
+}
+
+/** Noted before it goes out: from here on its disks may be written to. Of work that was called off meanwhile nothing goes out. */
+async function given(ctx: Context, id: number, plan: Plan): Promise<Plan> {
+  return (await ctx.db.run(noteGiven, { id, now: ctx.clock.now() })) > 0 ? plan : { task: 'restart' };
 }
 
 async function refuse(tx: TxContext, id: number, wrong: string): Promise<void> {
@@ -127,8 +144,14 @@ async function refuse(tx: TxContext, id: number, wrong: string): Promise<void> {
   if (assignment?.state === 'working') await failAssignment(tx, id, 'other_disks', wrong);
 }
 
-/** What is in the server and should not be, or the other way round; null: exactly what was measured. */
-function wrongDisks({ disks }: Assignment, said: readonly string[]): string | null {
+/**
+ * What is in the server and should not be, or the other way round; null: exactly what was measured. Of a server that is somebody's only what is wiped has to be
+ * there: no other disk is touched.
+ */
+function wrongDisks({ disks, wipe }: Assignment, said: readonly string[]): string | null {
+  const lost = wipe?.filter((serial) => !said.includes(serial)) ?? [];
+  if (lost.length > 0) return `the server lacks ${lost.join(', ')}`;
+  if (wipe !== null) return null;
   const gone = disks.filter((serial) => !said.includes(serial));
   const others = said.filter((serial) => !disks.includes(serial));
   if (gone.length === 0 && others.length === 0) return null;

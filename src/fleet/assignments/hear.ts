@@ -27,8 +27,12 @@ const write = statement<
 );
 const reopen = statement<never, { id: number; failure: string; now: Date }>(
   'fleet.reopenAssignment',
-  `update server_assignments set state = 'open', step = null, bytes = null, failure = :failure, tries = tries + 1, powered_at = null,
+  `update server_assignments set state = 'open', step = null, bytes = null, failure = :failure, tries = tries + 1, powered_at = null, reached_at = null,
      heard_at = :now where id = :id`,
+);
+const noteReached = statement<never, { id: number; now: Date }>(
+  'fleet.noteRescueReached',
+  'update server_assignments set reached_at = :now, heard_at = :now, failure = null, failure_code = null where id = :id',
 );
 const endStarts = statement<never, { id: number }>(
   'fleet.endProvedStarts',
@@ -83,9 +87,11 @@ async function note(
 
 /** What it did is believed as far as it was read: a disk of which nobody saw that it was wiped was not. */
 async function finish(tx: TxContext, assignment: Assignment): Promise<void> {
-  const { id, server_id: serverId, kind, disks, erasures } = assignment;
-  const left = disks.filter((serial) => (erasures[serial]?.method ?? null) === null);
-  if (kind !== 'rescue' && left.length > 0)
+  const { id, server_id: serverId, kind, disks, wipe, erasures } = assignment;
+  // It is what the server starts until somebody says otherwise.
+  if (kind === 'rescue') return void (await tx.db.run(noteReached, { id, now: tx.clock.now() }));
+  const left = (wipe ?? disks).filter((serial) => (erasures[serial]?.method ?? null) === null);
+  if (left.length > 0)
     return failAssignment(tx, id, 'disk_not_wiped', `not shown to be wiped: ${left.join(', ')}`);
   await endAssignment(tx, id, 'done');
   if (kind !== 'install') return;

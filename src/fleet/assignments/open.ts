@@ -14,11 +14,19 @@ import {
 
 const insert = statement<
   { id: number },
-  { serverId: number; serviceId: number | null; kind: string; tree: string | null; disks: string; now: Date }
+  {
+    serverId: number;
+    serviceId: number | null;
+    kind: string;
+    tree: string | null;
+    disks: string;
+    wipe: string | null;
+    now: Date;
+  }
 >(
   'fleet.insertAssignment',
-  `insert into server_assignments (server_id, service_id, kind, state, tree, disks, opened_at)
-   values (:serverId, :serviceId, :kind, 'open', :tree, :disks::jsonb, :now) returning id`,
+  `insert into server_assignments (server_id, service_id, kind, state, tree, disks, wipe, opened_at)
+   values (:serverId, :serviceId, :kind, 'open', :tree, :disks::jsonb, :wipe::jsonb, :now) returning id`,
 );
 const writePlan = statement<never, { id: number; plan: Buffer }>(
   'fleet.writeAssignmentPlan',
@@ -36,18 +44,28 @@ const measured = statement<{ disks: InventoryDisk[] | null }, { serverId: number
 /**
  * From now on the installer has this to do with a server: whenever it starts from the network it is told, once it is proved to be that server. The
  * caller sees to it that nobody has anything on its disks; one at a time on a server (`server_assignments_one`). With the service that it comes back from, what
- * becomes of its disks is read by that. Gives the assignment's id.
+ * becomes of its disks is read by that. `isOthers`: the server is somebody's who asks for it, so only what the work names is wiped and has to be there, whatever
+ * other disks it has. Gives the assignment's id.
  */
 export async function openAssignment(
   tx: TxContext,
   serverId: number,
   work: Work,
   tree: TreeName | null,
-  serviceId: number | null = null,
+  { serviceId = null, isOthers = false }: { serviceId?: number | null; isOthers?: boolean } = {},
 ): Promise<number> {
   const disks = (await disksOf(tx, serverId)).map(({ serial }) => serial);
+  const wipe = isOthers && work.task !== 'rescue' ? JSON.stringify(work.wipe) : null;
   const { id } = await tx.db.one(insert, {
-    ...{ serverId, serviceId, kind: work.task, tree, disks: JSON.stringify(disks), now: tx.clock.now() },
+    ...{
+      serverId,
+      serviceId,
+      kind: work.task,
+      tree,
+      disks: JSON.stringify(disks),
+      wipe,
+      now: tx.clock.now(),
+    },
   });
   await tx.db.run(writePlan, { id, plan: sealWork(tx, id, work) });
   return id;

@@ -5,7 +5,7 @@ import { type Context, type SealedValue, statement, type TxContext } from '../..
 export type Work =
   | { task: 'wipe'; wipe: string[] }
   | (Omit<InstallPlan, 'image' | 'identity'> & { identity: Omit<InstallPlan['identity'], 'mac'> })
-  | RescuePlan;
+  | Omit<RescuePlan, 'mac'>;
 
 export type AssignmentState = 'open' | 'working' | 'done' | 'failed' | 'cancelled';
 
@@ -42,6 +42,8 @@ export interface Assignment {
   tree_sha256: string | null;
   tree_bytes: number | null;
   disks: string[];
+  /** Which of them alone are wiped, of a server that is somebody's; null: all of them. */
+  wipe: string[] | null;
   step: string | null;
   bytes: number | null;
   erasures: Record<string, Erasure>;
@@ -52,10 +54,14 @@ export interface Assignment {
   powered_at: Date | null;
   heard_at: Date | null;
   ended_at: Date | null;
+  /** When the server was given its plan first; null: nothing was done to a disk. */
+  given_at: Date | null;
+  /** Since when the rescue system of the last start runs; null: it does not. */
+  reached_at: Date | null;
 }
 
-const columns = `id, server_id, service_id, kind, state, plan, tree, tree_sha256, tree_bytes, disks, step, bytes, erasures, failure_code, failure, tries,
-  opened_at, powered_at, heard_at, ended_at`;
+const columns = `id, server_id, service_id, kind, state, plan, tree, tree_sha256, tree_bytes, disks, wipe, step, bytes, erasures, failure_code, failure, tries,
+  opened_at, powered_at, heard_at, ended_at, given_at, reached_at`;
 export const assignmentById = statement<Assignment, { id: number }>(
   'fleet.assignment',
   `select ${columns} from server_assignments where id = :id`,

@@ -1,7 +1,7 @@
 import type { Inventory } from '../../drivers/installer/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 import { readingsNow } from './readings.ts';
-import type { PowerAction, ServerState } from './states.ts';
+import type { CustomerWork, PowerAction, ServerState } from './states.ts';
 
 /** A server as whoever has it may know it: nothing of its BMC but what that said of the power, and when. */
 export interface RentedServer {
@@ -17,6 +17,10 @@ export interface RentedServer {
   canSwitch: boolean;
   /** What is done with its power right now, by whomever. */
   switching: PowerAction | null;
+  /** What its customer has done with it beside its power right now. */
+  customerWork: CustomerWork | null;
+  /** Whenever it starts, it starts our rescue system. */
+  inRescue: boolean;
   /** Of its first port. */
   mac: string | null;
 }
@@ -25,7 +29,8 @@ const ofService = statement<RentedServer, { serviceId: number }>(
   'fleet.rentedServer',
   `select s.id, s.state, r.location, b.power, b.heard_at as "heardAt", b.problem is not null or b.server_id is null as "isSilent",
      b.server_id is not null as "canSwitch",
-     b.power_action as switching,
+     b.power_action as switching, s.customer_work as "customerWork",
+     exists (select 1 from server_assignments g where g.server_id = s.id and g.kind = 'rescue' and g.state in ('open', 'working')) as "inRescue",
      (select p.mac::text from server_ports p where p.server_id = s.id order by p.position limit 1) as mac
    from servers s left join racks r on r.id = s.rack_id left join server_bmcs b on b.server_id = s.id
    where s.service_id = :serviceId`,

@@ -2,7 +2,7 @@ import type { Inventory } from '../../drivers/installer/index.ts';
 import { statement } from '../../platform/index.ts';
 import type { Reached } from './bmc.ts';
 import { viewHardware } from './hardware.ts';
-import { actionsOf, type PowerAction, type ServerState } from './states.ts';
+import { actionsOf, type CustomerWork, type PowerAction, type ServerState } from './states.ts';
 
 /** What was heard of a BMC; moments as text. */
 interface Heard {
@@ -26,6 +26,7 @@ export interface ServerRow {
   profile_id: number | null;
   profile: string | null;
   service_id: number | null;
+  customer_work: CustomerWork | null;
   rack_id: number | null;
   rack: string | null;
   location: string | null;
@@ -46,7 +47,7 @@ export const byName = 'lower(t.name) collate "C"';
 export const bySerial = 'lower(t.serial) collate "C"';
 
 export const selectServer = `
-  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
+  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.customer_work, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
     t.hardware, t.measured_at, t.created_at, ${byName} as by_name,
     (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
     (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,

@@ -60,6 +60,9 @@ export type ServerAction = keyof typeof rules;
 
 export type PowerAction = 'start' | 'stop' | 'restart';
 
+/** What a customer has done with their server beside its power, while nobody else switches it. */
+export type CustomerWork = 'reinstall' | 'rescue' | 'rescue_off';
+
 export const serverActions = Object.keys(rules) as ServerAction[];
 
 export const refusalCodes = ['conflict', 'locked'] as const;
@@ -69,15 +72,22 @@ export interface InState {
   state: ServerState;
   /** Null: nobody said how it is reached. `action`: what is done with its power right now. */
   bmc: { action: PowerAction | null } | null;
+  customer_work: CustomerWork | null;
 }
 
 const doing = {
   ...{ start: 'is being started', stop: 'is being stopped', restart: 'is being restarted' },
 } satisfies Record<PowerAction, string>;
 
+const working = {
+  reinstall: 'is being reinstalled by its customer',
+  rescue: 'is being taken into the rescue system by its customer',
+  rescue_off: 'is being taken out of the rescue system by its customer',
+} satisfies Record<CustomerWork, string>;
+
 function reasonAgainst(
   action: ServerAction,
-  { name, state, bmc }: InState,
+  { name, state, bmc, customer_work: work }: InState,
 ): ReasonAgainst<(typeof refusalCodes)[number]> | null {
   const { from, otherwise, byBmc = false, atRest = false }: Rule = rules[action];
   if (!from.includes(state)) return { code: 'conflict', message: `${name} is ${state}: ${otherwise}` };
@@ -85,6 +95,8 @@ function reasonAgainst(
     return { code: 'conflict', message: `${name} has no BMC: say how it is reached first` };
   if (atRest && bmc !== null && bmc.action !== null)
     return { code: 'locked', message: `${name} ${doing[bmc.action]} right now: wait until that is done` };
+  if (atRest && work !== null)
+    return { code: 'locked', message: `${name} ${working[work]} right now: wait until that is done` };
   return null;
 }
 

@@ -70,7 +70,9 @@ function useSwitch(id: number) {
 /** How often it is looked whether its controller is heard: of that, and of what staff does, no event tells its customer. */
 const lookMs = 60_000;
 const lookSoonMs = 5_000;
-const passing: readonly Server['state'][] = ['starting', 'stopping', 'restarting'];
+const passing: readonly Server['state'][] = ['starting', 'stopping', 'restarting', 'reinstalling'];
+/** What we do with a server says how far it is; nobody knows how far one has followed its power button. */
+export const measured: ReadonlySet<string> = new Set(['reinstall', 'rescue']);
 
 /** How a server is, and its switch: above every page of it. */
 export function Power({ id }: { id: number }) {
@@ -122,7 +124,14 @@ export function Power({ id }: { id: number }) {
           />
         </Group>
       </Group>
-      {now !== null && <Running of={found} now={now} readAt={dataUpdatedAt} />}
+      {found.problem !== null && found.state === 'error' && (
+        <Alert color="red" lang="en">
+          {found.problem}
+        </Alert>
+      )}
+      {now !== null && (
+        <Running of={found} now={now} readAt={dataUpdatedAt} isMeasured={measured.has(now.command)} />
+      )}
       <Refusals of={act.refused} />
       <Asked name={found.hostname} asked={asked} onClose={() => setAsked(null)} onConfirm={act.mutate} />
     </Stack>

@@ -7,7 +7,7 @@ const tones: Partial<Record<StateName, 'good' | 'bad' | 'due'>> = {
   ...{ active: 'good', running: 'good', paid: 'good', success: 'good', ready: 'good', answered: 'good' },
   ...{ in_force: 'good', protected: 'good', coming: 'due', leaving: 'due', not_in_force: 'bad' },
   ...{ draft_new: 'due', draft_changed: 'due', draft_moved: 'due', under_attack: 'bad', attack_on: 'bad' },
-  impaired: 'due',
+  ...{ impaired: 'due', rescue: 'due' },
   ...{ suspended: 'bad', error: 'bad', overdue: 'bad', unpaid: 'due', pending: 'due', open: 'due' },
 };
 

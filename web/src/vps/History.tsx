@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { machineHistory, moreOf } from '../data/queries/index.ts';
-import { AtOnce } from '../dedicated/Power.tsx';
+import { AtOnce, measured } from '../dedicated/Power.tsx';
 import { moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { List, State, Text } from '../ui/index.ts';
@@ -43,7 +43,7 @@ export function Actions({ id, few = false }: { id: number; few?: boolean }) {
           name: t('services.status'),
           cell: (action) => (
             <div>
-              <HowFar of={action} isMeasured={kind === 'vps'} />
+              <HowFar of={action} isMeasured={kind === 'vps' || measured.has(action.command)} />
               {action.error !== null && (
                 <Failed id={id} of={action} error={action.error} isNewest={action.id === newest} />
               )}

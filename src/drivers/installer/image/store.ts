@@ -8,11 +8,14 @@ export interface InstallerImage {
   initrd: string;
 }
 
+/** Counted up whenever anything in it changes: an installation goes on with what it has built. */
+export const installerFolder = 'installer-2';
+
 /** The installer in `dir`, built when it is first wanted and kept. */
 export async function ensureInstaller(
   dir: string,
   progress: (line: string) => void,
 ): Promise<InstallerImage> {
-  const image = await kept(dir, 'installer', (partial) => buildInstaller(partial, progress));
+  const image = await kept(dir, installerFolder, (partial) => buildInstaller(partial, progress));
   return { kernel: join(image, 'vmlinuz'), initrd: join(image, 'initrd') };
 }

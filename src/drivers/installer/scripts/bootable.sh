@@ -35,6 +35,6 @@ for disk in "$@"; do
   mount -t vfat "$(part "$disk" 2)" /tmp/esp || exit 1
   mkdir -p /tmp/esp/EFI/BOOT /tmp/esp/grub
   cp $boot/BOOTX64.EFI /tmp/esp/EFI/BOOT/BOOTX64.EFI || exit 1
-  printf 'search --no-floppy --fs-uuid --set=root %s\nexport root\nset prefix=($root)/boot/grub\nconfigfile ($root)/boot/grub/grub.cfg\n' "$uuid" > /tmp/esp/grub/grub.cfg
+  leads_to "$uuid" > /tmp/esp/grub/grub.cfg
   umount /tmp/esp || exit 1
 done

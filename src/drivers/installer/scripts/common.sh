@@ -36,3 +36,7 @@ disk_of() {
 }
 # The n-th partition of a disk: names that end in a digit put a `p` between.
 part() { case $1 in *[0-9]) printf '%sp%s' "$1" "$2" ;; *) printf '%s%s' "$1" "$2" ;; esac; }
+# What GRUB reads on each disk: where the system with this UUID is, and on with its own.
+leads_to() {
+  printf 'search --no-floppy --fs-uuid --set=root %s\nexport root\nset prefix=($root)/boot/grub\nconfigfile ($root)/boot/grub/grub.cfg\n' "$1"
+}

@@ -73,6 +73,17 @@ identify "$root" "$uuid" || ruined 'the system did not take its identity'
 
 step boot
 bootable "$uuid" $disks || ruined 'the boot loader could not be written'
+# Other disks stay as they are but for this: a system of ours that was on one before would start instead of this one, so what starts there leads here.
+mkdir -p /tmp/other
+for name in $(jq -r '.disks[].name' /run/innkeeper/disks); do
+  case " $disks " in *" /dev/$name "*) continue ;; esac
+  efi=$(part "/dev/$name" 2)
+  [ -b "$efi" ] && mount -t vfat -o ro "$efi" /tmp/other 2>/dev/null || continue
+  if grep -q '^search --no-floppy --fs-uuid --set=root ' /tmp/other/grub/grub.cfg 2>/dev/null; then
+    mount -o remount,rw "$efi" /tmp/other && leads_to "$uuid" > /tmp/other/grub/grub.cfg
+  fi
+  umount /tmp/other
+done
 umount /mnt || ruined 'the file system does not let go'
 [ "$root" = /dev/md0 ] && { mdadm --stop /dev/md0 2>/dev/null || ruined 'the RAID does not let go'; }
 sync

@@ -1,0 +1,86 @@
+import { identityLimits } from '../../drivers/hypervisor/index.ts';
+import {
+  closeAllOf,
+  disksOf,
+  listAddresses,
+  listServerImages,
+  openAssignment,
+  serverTreeOf,
+} from '../../fleet/index.ts';
+import { type Context, fail, type NamedJob, type OrganizationContext } from '../../platform/index.ts';
+import { requireHostname, viewAction } from '../../vps/index.ts';
+import { chooseAccess, type WantedAccess } from '../access.ts';
+import { type CustomerJob, requestWork } from '../work.ts';
+import { chooseLayout, type WantedDisks } from './layout.ts';
+
+export interface ReinstallBody extends WantedAccess {
+  os: string;
+  hostname?: string | undefined;
+  disks?: WantedDisks | undefined;
+  /** What the server is called, typed by whoever means it. */
+  confirm: string;
+}
+
+export interface ReinstallPayload extends CustomerJob {
+  assignmentId: number;
+  os: string;
+  hostname: string;
+}
+
+export const reinstallJob: NamedJob<ReinstallPayload> = { name: 'dedicated.reinstall' };
+
+/**
+ * Puts a new system on a server: the disks that it goes to are wiped first, others stay as they are. Without a password and without any key one is generated, and
+ * shown in this answer alone. Nothing is changed by what is refused: `invalid_request`, `invalid_domain`, `weak_password`, `invalid_configuration`, `locked`, `action_not_allowed`.
+ */
+export async function reinstallDedicated(ctx: OrganizationContext, id: number, body: ReinstallBody) {
+  if (body.hostname !== undefined) requireHostname(body.hostname);
+  let shown: string | null = null;
+  const action = await requestWork(ctx, id, 'reinstall', reinstallJob, async (tx, dedicated, server) => {
+    const { hostname: called } = dedicated;
+    if (body.confirm.trim() !== called)
+      throw refused(
+        'confirm',
+        `must be the name of the server, ${called}: what is on its disks is gone afterwards`,
+      );
+    const { tree, slug } = await requireSystem(tx, body.os);
+    const layout = chooseLayout(await disksOf(tx, server.id), body.disks);
+    const { keys, passwordHash, generated } = await chooseAccess(tx, body);
+    shown = generated;
+    const hostname = body.hostname?.toLowerCase() ?? called;
+    if (Buffer.byteLength(hostname) > identityLimits.hostnameBytes)
+      throw refused('hostname', `must have at most ${identityLimits.hostnameBytes} characters`);
+    const addresses = await addressesOf(tx, id);
+    if (addresses.length === 0)
+      throw fail('action_not_allowed', {
+        message: 'The service has no address at which a system could be reached',
+      });
+    await closeAllOf(tx, server.id);
+    const identity = { hostname, keys, passwordHash, addresses, nameservers: [] };
+    const work = { task: 'install' as const, wipe: layout.serials, layout, identity };
+    const assignmentId = await openAssignment(tx, server.id, work, tree, { isOthers: true });
+    return { assignmentId, os: slug, hostname };
+  });
+  return { action: viewAction(ctx, action), password: shown };
+}
+
+async function requireSystem(ctx: Context, os: string) {
+  const offered = await listServerImages(ctx);
+  const image = offered.find(({ slug }) => slug === os);
+  const tree = image === undefined ? null : serverTreeOf(image);
+  if (image !== undefined && tree !== null) return { tree, slug: image.slug };
+  const names = offered.map(({ slug }) => slug).join(', ') || 'none';
+  const message = `there is no system ${os} for servers; there are ${names}`;
+  throw fail('invalid_configuration', { message, details: [{ field: 'os', message }] });
+}
+
+/** The addresses of a service, as our installer's plans name them. */
+export async function addressesOf(ctx: Context, serviceId: number) {
+  return (await listAddresses(ctx, serviceId)).map(({ family, address, prefix, gateway }) => ({
+    ...{ family, address, prefix, gateway },
+  }));
+}
+
+function refused(field: string, message: string) {
+  return fail('invalid_request', { details: [{ field, message }] });
+}

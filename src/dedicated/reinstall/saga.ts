@@ -1,0 +1,137 @@
+import {
+  closeAssignment,
+  findAssignment,
+  isServerOn,
+  ServerFailure,
+  serverOfService,
+  startFromDisks,
+  switchOff,
+} from '../../fleet/index.ts';
+import {
+  type Failure,
+  findLastRestore,
+  type Run,
+  type Step,
+  saga,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
+import { writeProgress } from '../actions.ts';
+import { progressOf } from '../progress.ts';
+import { type AtServer, disarmIfHeard, requireGreeting, stages } from '../stages.ts';
+import { noteProblem, writeSystem } from '../systems.ts';
+import { endWork, inCustomersWords, isWanted, requireUntouched, requireWanted, verdictOn } from '../work.ts';
+import { addressesOf, type ReinstallPayload, reinstallJob } from './reinstall.ts';
+
+interface State extends AtServer {
+  /** Whether its customer had it on. */
+  wasOn: boolean;
+  /** When it was to start what was installed. */
+  installedAt: string;
+}
+
+type ReinstallRun = Run<ReinstallPayload, State>;
+type ReinstallStep = Step<ReinstallPayload, State>;
+
+/** Code of a server that may have become somebody else's before a restore of the database. */
+const restoredSince = 'restored_since';
+
+const lookStep: ReinstallStep = {
+  name: 'look',
+  do: async (run) => {
+    const { ctx, payload } = run;
+    await requireUntouched(run);
+    const wasOn = await isServerOn(run, payload.serverId);
+    const restore = await findLastRestore(ctx);
+    const server = await serverOfService(ctx, payload.serviceId);
+    if (wasOn && restore !== null && server !== null && server.stateSince <= restore.restored_at)
+      throw Object.assign(new Error('the server is on, and was rented before the backup that was restored'), {
+        ...{ code: restoredSince, permanent: true, unwanted: true },
+      });
+    return { serverId: payload.serverId, assignmentId: payload.assignmentId, wasOn };
+  },
+  undo: ({ ctx, payload }) =>
+    transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, payload.assignmentId)),
+};
+
+const carryingOut = stages<ReinstallPayload, State>({
+  before: async ({ ctx, payload }) => {
+    await requireWanted(ctx, payload);
+    const assignment = await findAssignment(ctx, payload.assignmentId);
+    if (assignment !== null) await writeProgress(ctx, payload.actionId, progressOf(assignment));
+  },
+  undoPower: putBack,
+  last: { name: 'install', ended: ({ ctx }) => ({ installedAt: ctx.clock.now().toISOString() }) },
+});
+
+/**
+ * A server of which no disk was touched goes on as it was; one that was begun with stays off, since nothing starts from it. What was installed is its customer's,
+ * and so is how it runs. One whose service has ended its return sees to.
+ */
+async function putBack(run: ReinstallRun): Promise<void> {
+  const { ctx, payload, state, isHeld } = run;
+  const { assignmentId, serverId } = payload;
+  if (isHeld || !(await isWanted(ctx, payload))) return;
+  const assignment = await findAssignment(ctx, assignmentId);
+  if (assignment === null || assignment.state === 'done') return;
+  if (assignment.powered_at === null && assignment.heard_at === null) return; // nothing was done to it
+  await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, assignmentId));
+  try {
+    if (assignment.given_at === null && state.wasOn === true) await startFromDisks(run, serverId);
+    else await switchOff(run, serverId);
+  } catch (error) {
+    if (!(error instanceof ServerFailure)) throw error;
+    ctx.log.warn({ server: serverId, err: error }, 'a server that could not be reinstalled was not switched');
+  }
+}
+
+const systemStep: ReinstallStep = {
+  name: 'system',
+  transactional: true,
+  do: ({ ctx, payload: { serviceId, os, hostname } }) => writeSystem(ctx, serviceId, { os, hostname }),
+};
+
+const readyStep: ReinstallStep = {
+  name: 'ready',
+  do: async (run) => {
+    const { ctx, payload, state } = run;
+    await requireWanted(ctx, payload);
+    await writeProgress(ctx, payload.actionId, { percent: 97, note: 'The server starts what was installed' });
+    const [first] = await addressesOf(ctx, payload.serviceId);
+    if (first === undefined) return; // nobody hears it
+    await requireGreeting(run, first.address, new Date(state.installedAt ?? 0), 'what was installed');
+  },
+};
+
+/** From a request to a server that greets: the disks of its layout are wiped, and a system is installed on them. It stays its customer's whatever comes of it. */
+export const reinstall = saga<ReinstallPayload, State>({
+  name: reinstallJob.name,
+  queue: 'racks',
+  steps: [lookStep, ...carryingOut, systemStep, readyStep, { name: 'disarm', do: disarmIfHeard }],
+  succeeded: (tx, payload) => endWork(tx, payload, null),
+  failed: async (tx, payload, failure) => {
+    await endBadly(tx, payload, failure);
+    return failure.code === restoredSince ? 'unwanted' : verdictOn(failure);
+  },
+  stuck: endBadly,
+});
+
+async function endBadly(tx: TxContext, payload: ReinstallPayload, failure: Failure): Promise<void> {
+  const assignment = await findAssignment(tx, payload.assignmentId);
+  const isTouched = assignment !== null && assignment.given_at !== null;
+  const isInstalled = assignment?.state === 'done';
+  const message =
+    failure.code === restoredSince
+      ? 'Our database was restored from a backup, and since then no server that is on is wiped: look whether it is yours, stop it, and ask again'
+      : `${inCustomersWords(failure)}. ${afterwards(isTouched, isInstalled)}`;
+  if (isTouched && !isInstalled && (await isWanted(tx, payload)))
+    await noteProblem(tx, payload.serviceId, message);
+  await endWork(tx, payload, { code: failure.code, message });
+}
+
+function afterwards(isTouched: boolean, isInstalled: boolean): string {
+  if (isInstalled) return 'The system is on its disks: start it anew, or reinstall it';
+  if (isTouched)
+    return 'What was on the disks of the layout is gone, and nothing starts from them: reinstall once more, and write us a ticket if that fails as well';
+  return 'Nothing was changed on its disks: try again in a few minutes, and write us a ticket if that fails as well';
+}

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
+import { newCustomer, newMember, type Person } from '../../../test/people.ts';
+import { until } from '../../../test/product.ts';
+import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
+import { settled, sql } from '../../../test/sql.ts';
+
+const changes = watchChanges();
+
+let world: ArrivingProduct;
+let customer: Person;
+beforeAll(async () => {
+  world = await startArrivingProduct();
+  customer = await newCustomer(world.product, { creditMinor: 10_000_000 });
+});
+afterAll(() => world.product.stop());
+
+const staff = () => world.product.staff;
+const overview = async ({ path }: RentedPlayed) =>
+  (await customer.get(`${path}/overview`)).body.data.dedicated;
+const ask = ({ path }: RentedPlayed, body: object) => customer.post(`${path}/rescue`, body);
+const on = { enabled: true, password: 'Good-Pass-1' };
+async function asked(server: RentedPlayed, body: object): Promise<number> {
+  const answer = await ask(server, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  return answer.body.data.action.id;
+}
+const readAction = async ({ path }: RentedPlayed, id: number) =>
+  (await customer.get(`${path}/history/${id}`)).body.data.action;
+async function ended(server: RentedPlayed, id: number) {
+  const action = await until(
+    () => readAction(server, id),
+    ({ status }) => status === 'success' || status === 'error',
+    60_000,
+  );
+  await settled(world.product);
+  return action;
+}
+
+/** A server whose customer has it in the rescue system. */
+async function inRescue(): Promise<RentedPlayed> {
+  const server = await rentPlayed(world, customer);
+  expect(await ended(server, await asked(server, on))).toMatchObject({ status: 'success' });
+  expect(await overview(server)).toMatchObject({ state: 'rescue' });
+  return server;
+}
+
+describe('the rescue system', () => {
+  it('starts with its customer’s key at the server’s address, touches no disk, and goes again', async () => {
+    const server = await rentPlayed(world, customer);
+    const answer = await ask(server, { enabled: true });
+    const { action, password } = answer.body.data;
+    expect(password).toMatch(/^\S{20}$/);
+    const seen = await overview(server);
+    expect(seen).toMatchObject({ state: 'restarting', locked: true, current_action: { command: 'rescue' } });
+    const staffs = await staff().post(`/staff/servers/${server.id}/restart`, { force: true });
+    expect([staffs.status, staffs.body.code]).toEqual([409, 'locked']);
+    expect(await ended(server, action.id)).toMatchObject({ status: 'success', progress: 100, note: null });
+    expect(await overview(server)).toMatchObject({
+      ...{ state: 'rescue', locked: false, os: { slug: 'tiny' } },
+      actions: { restart: { allowed: true }, rescue_off: { allowed: true }, reinstall: { allowed: true } },
+    });
+    expect(server.plans[1]).toEqual({
+      ...{ task: 'rescue', hostname: 'metal1.example.com', keys: [], mac: server.mac },
+      passwordHash: expect.stringMatching(/^\$6\$/),
+      addresses: [expect.objectContaining({ family: 4, address: server.ip })],
+    });
+    expect(JSON.stringify((await customer.get(`${server.path}/history`)).body)).not.toContain(password);
+    expect([server.wipes, world.greets.has(server.ip)]).toEqual([1, true]);
+
+    expect(await ended(server, await asked(server, { enabled: false }))).toMatchObject({
+      ...{ command: 'rescue_off', status: 'success' },
+    });
+    expect(await overview(server)).toMatchObject({
+      state: 'running',
+      actions: { rescue_off: { allowed: false } },
+    });
+    await expect
+      .poll(() => server.told, { timeout: 5_000 })
+      .toEqual(['installer', 'disk', 'installer', 'disk']);
+    expect(server.wipes).toBe(1);
+    // Whom it let in is known to nobody afterwards.
+    expect(await sql(world.product, 'select 1 from server_assignments where plan is not null')).toEqual([]);
+  }, 90_000);
+
+  it('comes again however the server is started anew, proved each time', async () => {
+    const server = await inRescue();
+    const back = (times: number) =>
+      until(
+        async () => server.plans.filter(({ task }) => task === 'rescue').length,
+        (found) => found === times,
+        30_000,
+      );
+    server.reboot();
+    await back(2);
+    await ended(server, (await customer.post(`${server.path}/restart`, { force: true })).body.data.action.id);
+    await back(3);
+    await ended(server, (await customer.post(`${server.path}/stop`, { force: true })).body.data.action.id);
+    expect(await overview(server)).toMatchObject({
+      state: 'stopped',
+      actions: { rescue_off: { allowed: true } },
+    });
+    await ended(server, (await customer.post(`${server.path}/start`)).body.data.action.id);
+    await back(4);
+    expect(await overview(server)).toMatchObject({ state: 'rescue' });
+    // Who copies its MAC is told nothing, and takes nothing from it.
+    const stranger = world.installer(await world.starts(server.mac));
+    await stranger.claim();
+    await stranger.tells({ mac: server.mac, disks: server.disks });
+    expect([await stranger.plan(), (await overview(server)).state]).toEqual([{ task: 'wait' }, 'rescue']);
+    await ended(server, await asked(server, { enabled: false }));
+    await expect.poll(() => server.told.at(-1), { timeout: 5_000 }).toBe('disk');
+    expect(server.wipes).toBe(1);
+  }, 120_000);
+
+  it('is taken anew with another password, and left for a reinstallation', async () => {
+    const server = await inRescue();
+    await ended(server, await asked(server, on));
+    const [, first, second] = server.plans;
+    expect(second.passwordHash).not.toBe(first.passwordHash);
+    const body = { os: 'tiny', password: 'Good-Pass-1', confirm: 'metal1.example.com' };
+    const again = await customer.post(`${server.path}/reinstall`, body);
+    expect(await ended(server, again.body.data.action.id)).toMatchObject({ status: 'success' });
+    expect(await overview(server)).toMatchObject({ state: 'running' });
+    expect(server.told.at(-1)).toBe('disk');
+  }, 90_000);
+
+  it('is left by a server whose service ends, which is wiped', async () => {
+    const server = await inRescue();
+    await customer.post(`/dashboard/services/${server.serviceId}/cancel`, { type: 'immediate' });
+    const back = await until(
+      async () => (await staff().get(`/staff/servers/${server.id}`)).body.data.server,
+      ({ state }) => /ready|broken|quarantined/.test(state),
+      60_000,
+    );
+    expect(back).toMatchObject({ state: 'ready', service_id: null });
+    expect(server.plans.at(-1)).toMatchObject({ task: 'wipe', wipe: server.disks });
+  }, 90_000);
+});
+
+describe('what cannot be', () => {
+  it('is refused, and nothing is switched', async () => {
+    const server = await rentPlayed(world, customer);
+    const refused = async (body: object, who: Person = customer) => {
+      const answer = await who.post(`${server.path}/rescue`, body);
+      return [answer.status, answer.body.code];
+    };
+    expect(await refused({ enabled: false })).toEqual([409, 'action_not_allowed']);
+    expect(await refused({})).toEqual([400, 'invalid_request']);
+    expect(await refused({ enabled: true, ssh_key_ids: [4242] })).toEqual([400, 'invalid_request']);
+    expect(await refused({ enabled: true, password: 'short' })).toEqual([400, 'weak_password']);
+    expect(await refused({ enabled: false, password: 'Good-Pass-1' })).toEqual([400, 'invalid_request']);
+    expect(await refused({ enabled: true, user_data: 'x' })).toEqual([400, 'invalid_request']);
+    for (const role of ['support', 'viewer'] as const)
+      expect((await refused(on, await newMember(world.product, customer.organizationId, role)))[0]).toBe(403);
+    expect((await refused(on, await newCustomer(world.product)))[0]).toBe(403);
+    expect(server.bmc).toMatchObject({ power: 'on', starts: ['network'] });
+    expect(await overview(server)).toMatchObject({ state: 'running', locked: false });
+  }, 90_000);
+
+  it('ends in words, and the server runs as it did: when it starts nothing, and when its BMC is silent', async () => {
+    const server = await rentPlayed(world, customer);
+    server.bmc.failing = { silent: 'before' };
+    const silent = await ended(server, await asked(server, on));
+    expect(silent).toMatchObject({ status: 'error', error: { code: 'server_failed' } });
+    expect(silent.error.message).toMatch(/Its disks are as they were/);
+    server.bmc.failing = {};
+    server.does = { prints: 'f'.repeat(32) };
+    const id = await asked(server, on);
+    for (const times of [2, 3]) {
+      await until(
+        async () => server.told.filter((each) => each === 'installer').length,
+        (found) => found === times,
+        30_000,
+      );
+      world.product.clock.travel(21 * 60_000);
+    }
+    const action = await ended(server, id);
+    expect(action).toMatchObject({ status: 'error', error: { code: 'server_silent' } });
+    server.does = {};
+    expect(await overview(server)).toMatchObject({ state: 'running', locked: false, problem: null });
+    expect([server.told.at(-1), server.bmc.power, server.plans.length]).toEqual(['disk', 'on', 1]);
+  }, 180_000);
+});
+
+describe('what succeeded stays', () => {
+  it.each([['dedicated.rescue', true] as const, ['dedicated.rescueOff', false] as const])(
+    'however often %s is lost in the middle of its steps',
+    async (name, enabled) => {
+      const server = enabled ? await rentPlayed(world, customer) : await inRescue();
+      const lost = new Set<number>();
+      const lose = setInterval(async () => {
+        const [at] = await sql<{ id: number; steps: number }>(
+          world.product,
+          `select j.id, (select count(*)::int from job_steps s where s.job_id = j.id) as steps from jobs j
+           where j.name = $1 and j.state = 'running'`,
+          name,
+        ).catch(() => []);
+        if (at === undefined || lost.has(at.steps)) return;
+        lost.add(at.steps);
+        await sql(world.product, `update jobs set state = 'ready', worker = null where id = $1`, at.id);
+      }, 5);
+      try {
+        const body = enabled ? on : { enabled };
+        expect(await ended(server, await asked(server, body))).toMatchObject({ status: 'success' });
+      } finally {
+        clearInterval(lose);
+      }
+      expect(lost.size).toBeGreaterThanOrEqual(1);
+      expect(await overview(server)).toMatchObject({ state: enabled ? 'rescue' : 'running' });
+      expect(server.wipes).toBe(1);
+    },
+    90_000,
+  );
+});
+
+describe('a change', () => changes.leaveEntries(() => world.product, ['rescueDedicatedServer']));

@@ -1,0 +1,62 @@
+import { type Context, enqueue, isJobOpenAbout, saga, statement, transaction } from '../../platform/index.ts';
+import { proveClaimed, ServerFailure } from './carryOut.ts';
+import { findAssignment } from './open.ts';
+import { isUnfinished } from './rows.ts';
+
+interface Payload {
+  assignmentId: number;
+  /** When the start was claimed; ISO 8601. */
+  since: string;
+}
+
+/** Longer than its installer prints its nonce nobody looks; whoever claims the next start has it looked for anew. */
+const lookForMs = 20 * 60_000;
+
+// While it is being taken there its job looks by itself.
+const isRescue = statement<{ id: number }, { id: number }>(
+  'fleet.rescueAtRest',
+  `select g.id from server_assignments g join servers s on s.id = g.server_id
+   where g.id = :id and g.kind = 'rescue' and g.state = 'working' and s.customer_work is null`,
+);
+const unproved = statement<{ id: number }, { id: number }>(
+  'fleet.unprovedStarts',
+  'select id from server_starts where assignment_id = :id and secret_hash is not null and not proved limit 1',
+);
+
+/**
+ * A server that was in the rescue system starts again, which nobody here has asked for: it has to be proved anew before it is given the keys. Its power stays as
+ * it is, whatever comes of it.
+ */
+export const provingRescue = saga<Payload>({
+  name: 'fleet.proveRescue',
+  queue: 'racks',
+  steps: [
+    {
+      name: 'prove',
+      do: async (run) => {
+        const { ctx, payload, isHeld } = run;
+        const { assignmentId: id, since } = payload;
+        const assignment = await findAssignment(ctx, id);
+        if (isHeld || assignment === null || !isUnfinished(assignment)) return;
+        await proveClaimed(run, assignment).catch((error: unknown) => {
+          if (!(error instanceof ServerFailure)) throw error; // it does not answer: it may the next time
+        });
+        if ((await ctx.db.maybe(unproved, { id })) === null) return;
+        if (ctx.clock.now().getTime() - new Date(since).getTime() > lookForMs) return;
+        const message = 'the rescue system starts again, and is not proved yet';
+        throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+      },
+    },
+  ],
+  failed: async () => 'unwanted', // it is off, or asks again
+});
+
+/** Somebody has claimed a start of a server: where that was in the rescue system it is looked for whether it is the server's own. */
+export async function lookForRescue(ctx: Context, assignmentId: number): Promise<void> {
+  if ((await ctx.db.maybe(isRescue, { id: assignmentId })) === null) return;
+  await transaction(ctx, 'fleet.lookForRescue', async (tx) => {
+    if (await isJobOpenAbout(tx, provingRescue, { assignmentId })) return;
+    const since = tx.clock.now().toISOString();
+    await enqueue(tx, provingRescue, { assignmentId, since }, { organizationId: null });
+  });
+}
