@@ -11,6 +11,11 @@ const note = statement<never, { serviceId: number; problem: string }>(
    on conflict (service_id) do update set problem = excluded.problem`,
 );
 
+const clear = statement<never, { serviceId: number }>(
+  'dedicated.clearProblem',
+  'update dedicated_systems set problem = null where service_id = :serviceId and problem is not null',
+);
+
 /** What is on the disks of a service's server from now on. */
 export async function writeSystem(
   tx: TxContext,
@@ -23,4 +28,9 @@ export async function writeSystem(
 /** What is on its disks does not start: why, and what its customer can do. Another installation puts it right. */
 export async function noteProblem(tx: TxContext, serviceId: number, problem: string): Promise<void> {
   await tx.db.run(note, { serviceId, problem });
+}
+
+/** Its customer says that something starts from its disks again. */
+export async function clearProblem(tx: TxContext, serviceId: number): Promise<void> {
+  await tx.db.run(clear, { serviceId });
 }

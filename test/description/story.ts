@@ -371,7 +371,6 @@ export const cannotBeSent: Record<string, string> = {
   ...Object.fromEntries(
     [
       ...['getDedicatedOverview', 'startDedicatedServer', 'stopDedicatedServer', 'restartDedicatedServer'],
-      ...['reinstallDedicatedServer', 'rescueDedicatedServer'],
       ...[
         'getDedicatedSensors',
         'getDedicatedHardware',
@@ -382,6 +381,8 @@ export const cannotBeSent: Record<string, string> = {
       ...['getDedicatedActionHistory', 'getDedicatedAction'],
     ].map((name) => [name, 'needs a server: dedicated/dedicated.test.ts']),
   ),
+  reinstallDedicatedServer: 'needs a server: dedicated/reinstall/reinstall.test.ts',
+  rescueDedicatedServer: 'needs a server: dedicated/rescue/rescue.test.ts',
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
 };
 

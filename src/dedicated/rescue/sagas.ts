@@ -20,6 +20,7 @@ import { writeProgress } from '../actions.ts';
 import { progressOf } from '../progress.ts';
 import { addressesOf } from '../reinstall/reinstall.ts';
 import { type AtServer, disarmIfHeard, requireGreeting, stages } from '../stages.ts';
+import { clearProblem } from '../systems.ts';
 import {
   type CustomerJob,
   endWork,
@@ -154,7 +155,11 @@ export const rescueOff = saga<CustomerJob>({
   name: rescueOffJob.name,
   queue: 'racks',
   steps: [lookOffStep, closeStep, diskStep],
-  succeeded: (tx, payload) => endWork(tx, payload, null),
+  succeeded: async (tx, payload) => {
+    // Whoever had it in the rescue system may have put its disks right by hand.
+    await clearProblem(tx, payload.serviceId);
+    await endWork(tx, payload, null);
+  },
   failed: async (tx, payload, failure) => {
     await endOffBadly(tx, payload, failure);
     return verdictOn(failure);
