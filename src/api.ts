@@ -64,7 +64,7 @@ import {
   couponStaffRoutes,
   groupStaffRoutes,
 } from './catalog/index.ts';
-import { dedicatedPersonal, dedicatedRoutes } from './dedicated/index.ts';
+import { dedicatedPersonal, dedicatedRoutes, proofRoutes } from './dedicated/index.ts';
 import {
   auditRoutes,
   eventRoutes,
@@ -245,6 +245,7 @@ export const allRoutes: RouteGroup[] = [
   upgradeRoutes,
   vpsRoutes,
   dedicatedRoutes,
+  proofRoutes,
   shieldRoutes,
   shieldStaffRoutes,
   eventRoutes(besideJournal),

@@ -562,7 +562,7 @@ describe('an endpoint without an owner', () => {
       ...['POST /auth/email/change/confirm', 'POST /auth/email/change/revoke'],
       ...['POST /auth/passkeys/options', 'POST /auth/passkeys/verify', 'POST /auth/second-factor/keep'],
       ...['GET /mail/unsubscribe', 'POST /mail/unsubscribe'],
-      ...['GET /payment-pages/:page', 'POST /payments/:driver/events'],
+      ...['GET /payment-pages/:page', 'POST /payments/:driver/events', 'GET /erasure-keys'],
       ...['POST /shield/v2/auth/api', 'POST /tickets/feedback'],
     ]);
     // Of a session itself, and the three that the specification (§5, rule 4) lets go without an organization.

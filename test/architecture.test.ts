@@ -184,7 +184,7 @@ const tablesOf: Record<string, string[]> = {
     ...['console_hosts', 'console_lines', 'console_tickets'],
     ...['vps_charts', ...chartTableNames],
   ],
-  dedicated: ['dedicated_actions', 'dedicated_systems'],
+  dedicated: ['dedicated_actions', 'dedicated_systems', 'erasure_proofs'],
   tickets: [
     ...['tickets', 'ticket_messages', 'ticket_words', 'ticket_attachments'],
     ...['ticket_canned_replies', 'ticket_feedback', 'ticket_writers'],

@@ -20,9 +20,7 @@ const without: Readonly<Record<string, string>> = {
   ...reason('mails, browsers and payment providers call it, no page', [
     ...['openUnsubscribePage', 'unsubscribe', 'openPaymentPage', 'receivePaymentEvent', 'getBrandPicture'],
   ]),
-  ...reason('the pages of a service end with it, and have no place for what is proved afterwards yet', [
-    'getDedicatedErasure',
-  ]),
+  ...reason('whoever was given a proof of erasure calls it, without an account', ['listErasureKeys']),
   ...reason('clients that other companies wrote call it, no page', [
     ...['getShieldToken', 'enableShieldRuleByPost', 'disableShieldRuleByPost'],
   ]),

@@ -1,5 +1,6 @@
 /** The pages of a server that a customer rents, in a real browser, against the product itself. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { keepProof } from '../src/dedicated/return/proof.ts';
 import { openBmcs, type SimulatedBmc, simulatedRack } from '../src/drivers/bmc/index.ts';
 import { rentServer } from '../src/fleet/index.ts';
 import { transaction } from '../src/platform/index.ts';
@@ -171,6 +172,35 @@ it.each(corners)(
   },
   120_000,
 );
+
+it('the page of a service that has ended says how its disks were wiped, once they are, and has the proof to keep', async () => {
+  const { product } = bed;
+  const server = await ordered();
+  await deliver(server);
+  await sql(product, `update services set status = 'terminated' where id = $1`, server.id);
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, `/services/${server.id}`);
+  await page.getByText(/on its way back\. How its disks were wiped is proved here as soon as/).waitFor();
+  const wiped = {
+    ...{ serial: 'S6WRNJ0T', model: 'MZQL2960', bytes: 960_197_124_096, method: 'sanitize-crypto' },
+    ...{ marks: 4, marksLeft: 0, notZero: 4, seconds: 7, tried: [], drive: {} },
+  };
+  await sql(
+    product,
+    `insert into server_assignments (server_id, service_id, kind, state, disks, erasures, opened_at, ended_at)
+     select id, $1, 'wipe', 'done', '["S6WRNJ0T"]', jsonb_build_object('S6WRNJ0T', $2::jsonb), now(), now() from servers where service_id = $1`,
+    server.id,
+    JSON.stringify({ ...wiped, endedAt: product.clock.now() }),
+  );
+  await transaction(product.ctx, 'test.keepProof', (tx) => keepProof(tx, server.id));
+  await page.reload();
+  await page.getByRole('row').filter({ hasText: 'S6WRNJ0T' }).getByText('sanitize-crypto').waitFor();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download as PDF' }).click();
+  expect((await saved).suggestedFilename()).toBe(`erasure-${server.id}.pdf`);
+  expect([...(await visitor.faults()), ...visitor.complaints()]).toEqual([]);
+});
 
 it('one that is not heard says since when, and what could not be done', async () => {
   const { product } = bed;

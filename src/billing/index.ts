@@ -20,7 +20,9 @@ export { sendableOf } from './charges/sendBack.ts';
 export { creditReturnStaffRoutes } from './creditReturns/routes.ts';
 export { readBrand } from './documents/brand.ts';
 export { company } from './documents/company.ts';
+export { printSheet } from './documents/printSheet.ts';
 export { documentRoutes } from './documents/routes.ts';
+export type { Sheet, SheetPart } from './documents/sheet.ts';
 export { documentStaffRoutes } from './documents/staffRoutes.ts';
 export {
   disputeClosed,

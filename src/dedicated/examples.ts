@@ -121,8 +121,15 @@ export const examples = {
           },
         ],
       },
+      signature: {
+        jws: 'eyJhbGciOiJFZERTQSJ9.eyJpc3MiOiJFeGFtcGxlIEhvc3RpbmcifQ.Vn2hRWxsbzYw',
+        key_id: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
+        keys_url: 'https://example.com/api/erasure-keys',
+      },
     },
   },
+  getDedicatedErasurePdf: { params, query: { language: 'en' }, data: null },
+  listErasureKeys: { data: null },
   getDedicatedIpAddresses: { params, data: { ips: [ip] } },
   updateDedicatedIpAddress: {
     params,

@@ -16,7 +16,7 @@ import { comeBack } from './return/comeBack.ts';
 import { returnReactions } from './return/reactions.ts';
 
 export { dedicatedPersonal } from './personal.ts';
-export { dedicatedRoutes } from './routes.ts';
+export { dedicatedRoutes, proofRoutes } from './routes.ts';
 
 /** What is done to servers outside a request. */
 export const dedicatedJobs: AnySaga[] = [provision, comeBack, reinstall, rescue, rescueOff];

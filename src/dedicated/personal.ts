@@ -9,5 +9,10 @@ export const dedicatedPersonal: PersonalRoom = {
       without: ['server_id'],
       closing: { kept: 'its history tells who did what to a server, by numbers' },
     }),
+    personalTable('erasure_proofs', {
+      organization: 'organization_id',
+      without: ['assignment_id'],
+      closing: { kept: 'it proves that nothing of the customer is left on a server' },
+    }),
   ],
 };

@@ -23,7 +23,8 @@ import {
 import { switchDedicated } from './power.ts';
 import { reinstallDedicated } from './reinstall/reinstall.ts';
 import { rescueDedicated } from './rescue/rescue.ts';
-import { readErasure } from './return/erasure.ts';
+import { readErasure, readErasurePdf } from './return/erasure.ts';
+import { listProofKeys } from './return/proof.ts';
 import * as S from './schema.ts';
 
 const missing = ['not_found', 'not_on_server'] as const;
@@ -156,11 +157,27 @@ export const dedicatedRoutes = routes('/dashboard/service', group, (route) => {
       operation: 'getDedicatedErasure',
       summary: 'Get proof of erasure',
       description:
-        'How each disk of the server was wiped when its service had ended. `conflict` says why there is no such proof, or none yet.',
+        'How each disk of the server was wiped when its service had ended, signed. `conflict` says why there is no such proof, or none yet.',
       data: S.ErasureData,
       errors: [...missing, 'conflict'],
     },
     (ctx, req) => readErasure(ctx, req.params.id),
+  );
+  route.get(
+    '/:id/dedicated/erasure/pdf',
+    {
+      ...reading,
+      operation: 'getDedicatedErasurePdf',
+      summary: 'Get proof of erasure as PDF',
+      description:
+        'The proof of erasure as PDF/A-3, with what was signed inside it as the file `erasure.jws`. `conflict` as for the proof itself.',
+      query: S.ErasurePdfQuery,
+      produces: 'application/pdf',
+      drivers: ['files'],
+      errors: [...missing, 'conflict'],
+      limit: 'documents',
+    },
+    (ctx, req) => readErasurePdf(ctx, req.drivers.files, req.params.id, req.query.language),
   );
   route.get(
     '/:id/dedicated/ips',
@@ -214,5 +231,24 @@ export const dedicatedRoutes = routes('/dashboard/service', group, (route) => {
       data: ActionData,
     },
     (ctx, req) => readDedicatedAction(ctx, req.params.id, req.params.action_id),
+  );
+});
+
+/** What proofs are verified with, by whoever was given one. */
+export const proofRoutes = routes('/erasure-keys', group, (route) => {
+  route.get(
+    '',
+    {
+      auth: 'public',
+      operation: 'listErasureKeys',
+      summary: 'List keys of proofs of erasure',
+      description:
+        'The keys that proofs of erasure verify with, as a set of JSON web keys (RFC 7517). Needs no key of yours.',
+      produces: 'application/jwk-set+json',
+    },
+    async (ctx) => ({
+      body: Buffer.from(JSON.stringify(await listProofKeys(ctx))),
+      name: 'erasure-keys.json',
+    }),
   );
 });

@@ -104,8 +104,21 @@ export const ErasureData = named(
       ended_at: Timestamp,
       disks: Type.Array(ErasedDisk),
     }),
+    signature: Nullable({
+      ...Type.Object({
+        jws: Type.String({
+          description:
+            'The same, signed with Ed25519: a JSON web signature (RFC 7515) in its compact form, whose payload has it as `erasure`',
+        }),
+        key_id: Type.String({ description: 'Which key it verifies with: its thumbprint (RFC 7638)' }),
+        keys_url: Type.String({ description: 'Where the key is published' }),
+      }),
+      description: 'Null: the server was wiped before proofs were signed, or is still being switched off',
+    }),
   }),
 );
+
+export const ErasurePdfQuery = Strict({ language: Choice(['en', 'de'], { default: 'en' }) });
 
 export const HardwareData = named(
   'DedicatedHardware',

@@ -13,6 +13,8 @@ export interface Seal {
   open(sealed: Buffer, context: string): string;
   /** A keyed fingerprint, for comparing what must not be stored. */
   fingerprint(text: string | Buffer): Buffer;
+  /** 32 bytes that this installation alone has, the same each time for a use. */
+  seed(use: string): Buffer;
 }
 
 const keyBytes = 32;
@@ -39,6 +41,7 @@ export function createSeal(key: Buffer): Seal {
       );
     },
     fingerprint: (text) => createHmac('sha256', fingerprintKey).update(text).digest(),
+    seed: (use) => derive(`seed ${use}`),
   };
 }
 

@@ -375,6 +375,8 @@ export const cannotBeSent: Record<string, string> = {
         'getDedicatedSensors',
         'getDedicatedHardware',
         'getDedicatedErasure',
+        'getDedicatedErasurePdf',
+        'listErasureKeys',
         'getDedicatedIpAddresses',
         'updateDedicatedIpAddress',
       ],

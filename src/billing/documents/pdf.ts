@@ -1,17 +1,17 @@
-import { createRequire } from 'node:module';
 import { buffer } from 'node:stream/consumers';
-import PDFDocument from 'pdfkit';
 import encodeQR from 'qr';
 import { giroCode } from './giro.ts';
 import type { Paper } from './paper.ts';
 import type { Party } from './parties.ts';
 import {
-  draw,
+  colourOf,
+  drawFeet,
+  drawLogo,
   type Element,
   grey,
-  ink,
   lineGap,
   normal,
+  openDocument,
   type Pen,
   page,
   paragraph,
@@ -36,11 +36,11 @@ export interface Attachment {
   metadata: string;
 }
 
-const files = createRequire(import.meta.url);
-const fonts = {
-  plain: files.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
-  bold: files.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
-};
+/** What an invoice is drawn with. */
+interface PaperPen extends Pen {
+  say: Texts;
+  paper: Paper;
+}
 
 /**
  * Draws a document as PDF/A-3 (ISO 19005-3, level B), tagged, with embedded fonts. The same paper gives the same bytes.
@@ -55,38 +55,18 @@ export async function drawPdf(
   const made = new Date(`${paper.date}T00:00:00.000Z`);
   const name = plain(paper.seller.name);
   const title = `${titleOf(paper, say)} ${paper.number ?? paper.invoiceId}`;
-  const doc = new PDFDocument({
-    size: 'A4',
-    margin: 0,
-    pdfVersion: '1.7',
-    subset: 'PDF/A-3b',
-    tagged: true,
-    displayTitle: true,
-    lang: paper.language,
-    bufferPages: true,
-    info: {
-      Title: title,
-      Author: name,
-      Subject: title,
-      Creator: 'Innkeeper',
-      Producer: 'Innkeeper',
-      CreationDate: made,
-      ModDate: made,
-    },
-  });
+  const doc = openDocument({ title, author: name, language: paper.language, made });
   const bytes = buffer(doc);
-  doc.registerFont('plain', fonts.plain);
-  doc.registerFont('bold', fonts.bold);
   const root = doc.struct('Document');
   doc.addStructure(root);
-  const pen: Pen = { doc, root, say, paper, colour: colourOf(paper.seller.colour), y: page.top };
+  const pen: PaperPen = { doc, root, say, paper, colour: colourOf(paper.seller.colour), y: page.top };
   drawHead(pen, title, logo);
   drawLines(pen);
   drawSums(pen);
   drawNotes(pen);
   drawPayment(pen);
   root.end();
-  drawFeet(pen);
+  drawFeet(pen, issuerOf(paper, say), say.page);
   for (const { bytes: content, metadata, ...about } of attachments) {
     const dates = { creationDate: made, modifiedDate: made };
     const filed = { ...about, ...dates, relationship: 'Alternative' }; // the same invoice in another form
@@ -103,15 +83,11 @@ function titleOf({ kind }: Paper, say: Texts): string {
   return kind === 'credit_note' ? say.creditNote : say.invoice;
 }
 
-function colourOf(colour: string | null | undefined): string {
-  return /^#[0-9a-f]{6}$/i.test(colour ?? '') ? String(colour) : ink;
-}
-
 /** Who sends it, who gets it, and what it is: the upper third of the first page, an address where windows show it. */
-function drawHead(pen: Pen, title: string, logo: Buffer | null): void {
+function drawHead(pen: PaperPen, title: string, logo: Buffer | null): void {
   const { paper, say, root } = pen;
   const { seller, buyer } = paper;
-  const below = logo === null ? 0 : drawLogo(pen, logo);
+  const below = logo === null ? 0 : drawLogo(pen, logo, plain(seller.name));
   const size = logo === null ? 15 : normal;
   put(pen, root, 'P', clipped(pen.doc, plain(seller.name), { font: 'bold', size, width: 280 }), {
     x: page.left,
@@ -144,30 +120,6 @@ function drawHead(pen: Pen, title: string, logo: Buffer | null): void {
   pen.y += 34;
 }
 
-/** The largest that a logo is drawn, in points; no pixel is larger than on a screen. */
-const logoAtMost = { width: 200, height: 40, pixel: 0.75 };
-
-/** The logo where the name stands otherwise; gives how far below its top the name goes on. */
-function drawLogo({ doc, root, paper }: Pen, logo: Buffer): number {
-  const image = (doc as unknown as { openImage(src: Buffer): Picture }).openImage(logo);
-  const scale = Math.min(logoAtMost.width / image.width, logoAtMost.height / image.height, logoAtMost.pixel);
-  const [width, height] = [image.width * scale, image.height * scale];
-  const about = { alt: plain(paper.seller.name) || '–' };
-  const content = doc.markStructureContent('Figure', about as never);
-  doc.image(image as never, page.left, page.top, { width, height });
-  doc.endMarkedContent();
-  const bbox = [page.left, page.top, page.left + width, page.top + height];
-  const figure = doc.struct('Figure', { ...about, bbox } as never, [content]);
-  root.add(figure);
-  figure.end();
-  return height + 8;
-}
-
-interface Picture {
-  width: number;
-  height: number;
-}
-
 function addressOf(party: Paper['seller']): string[] {
   const lines = [...streetOf(party), plain(party.country ?? '')];
   const reach = [party.email, party.phone, party.website].map((each) => plain(each ?? ''));
@@ -181,7 +133,7 @@ function streetOf(party: Party): string[] {
 }
 
 /** The buyer's name and address in as many lines as an envelope's window shows. */
-function windowOf(pen: Pen, buyer: Paper['buyer']): string[] {
+function windowOf(pen: PaperPen, buyer: Paper['buyer']): string[] {
   const width = 250;
   const name = wrapped(pen.doc, plain(buyer.name.slice(0, 500)), {
     font: 'plain',
@@ -210,7 +162,7 @@ function factsOf(paper: Paper, say: Texts): [label: string, value: string][] {
 }
 
 /** A table of what was bought. A long one goes on over the next pages, with its heading on each. */
-function drawLines(pen: Pen): void {
+function drawLines(pen: PaperPen): void {
   const { paper, say, doc, root } = pen;
   const table = doc.struct('Table');
   root.add(table);
@@ -226,7 +178,7 @@ function drawLines(pen: Pen): void {
   table.end();
 }
 
-function drawHeading(pen: Pen, table: Element): void {
+function drawHeading(pen: PaperPen, table: Element): void {
   const { say, doc } = pen;
   const tr = doc.struct('TR');
   table.add(tr);
@@ -245,7 +197,7 @@ function drawHeading(pen: Pen, table: Element): void {
   pen.y += 7;
 }
 
-function row(pen: Pen, table: Element, texts: string[], amount: string): void {
+function row(pen: PaperPen, table: Element, texts: string[], amount: string): void {
   const { doc, say } = pen;
   const width = page.right - page.left - 110;
   const lines = texts.flatMap((text) => wrapped(pen.doc, text, { font: 'plain', size: normal, width }));
@@ -263,7 +215,7 @@ function row(pen: Pen, table: Element, texts: string[], amount: string): void {
   tr.end();
 }
 
-function drawSums(pen: Pen): void {
+function drawSums(pen: PaperPen): void {
   const { paper, say, root } = pen;
   room(pen, 90);
   pen.y += 4;
@@ -284,7 +236,7 @@ function drawSums(pen: Pen): void {
   pen.y += 12;
 }
 
-function drawNotes(pen: Pen): void {
+function drawNotes(pen: PaperPen): void {
   const { paper, say } = pen;
   const { kind, corrects, reason, paidOn } = paper;
   for (const untaxed of new Set(paper.lines.map((line) => line.untaxed)))
@@ -299,7 +251,7 @@ function drawNotes(pen: Pen): void {
 }
 
 /** How to pay it by transfer, with the code for banking apps, where the company has an account. */
-function drawPayment(pen: Pen): void {
+function drawPayment(pen: PaperPen): void {
   const { paper, say, root } = pen;
   const { seller } = paper;
   if (Number(paper.payable) <= 0) return;
@@ -344,7 +296,7 @@ function drawPayment(pen: Pen): void {
 }
 
 /** A QR code (ISO/IEC 18004), drawn as squares. Error correction M, as EPC069-12 asks. */
-function drawCode({ doc, root, say }: Pen, text: string, x: number, y: number, side: number): void {
+function drawCode({ doc, root, say }: PaperPen, text: string, x: number, y: number, side: number): void {
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: 1 });
   const size = side / modules.length;
   const box: [number, number, number, number] = [x, y, x + side, y + side];
@@ -361,28 +313,16 @@ function drawCode({ doc, root, say }: Pen, text: string, x: number, y: number, s
   figure.end();
 }
 
-/** Who issued it, on each page, as companies have to say it, and which page it is. */
-function drawFeet(pen: Pen): void {
-  const { doc, paper, say } = pen;
-  const { seller } = paper;
+/** Who issued it, as companies have to say it. */
+function issuerOf({ seller }: Paper, say: Texts): string {
   const about = [
     plain(seller.name),
     seller.register && `${say.register}: ${plain(seller.register)}`,
     seller.vat_id && `${say.vatId}: ${plain(seller.vat_id)}`,
     seller.tax_id && `${say.taxId}: ${plain(seller.tax_id)}`,
     seller.iban && `${say.iban}: ${inGroups(seller.iban)}`,
-  ].filter((part): part is string => Boolean(part));
-  const lines = wrapped(pen.doc, about.join('  ·  '), { font: 'plain', size: 7, width: 390 }).slice(0, 3);
-  const { count } = doc.bufferedPageRange();
-  for (let nth = 0; nth < count; nth += 1) {
-    doc.switchToPage(nth);
-    doc.markContent('Artifact', { type: 'Pagination' });
-    for (const [at, line] of lines.entries()) {
-      draw(pen, line, { x: page.left, y: 790 + at * 9.5, size: 7, colour: grey });
-    }
-    draw(pen, say.page(nth + 1, count), { x: page.right, y: 790, size: 7, colour: grey, align: 'right' });
-    doc.endMarkedContent();
-  }
+  ];
+  return about.filter((part): part is string => Boolean(part)).join('  ·  ');
 }
 
 function negated(decimal: string): string {

@@ -1,6 +1,5 @@
-import type PDFDocument from 'pdfkit';
-import type { Paper } from './paper.ts';
-import type { Texts } from './texts.ts';
+import { createRequire } from 'node:module';
+import PDFDocument from 'pdfkit';
 import { type Face, inFont, wrapped } from './typeset.ts';
 
 export type Document = InstanceType<typeof PDFDocument>;
@@ -19,10 +18,55 @@ export interface Pen {
   doc: Document;
   /** The structure that screen readers follow. */
   root: Element;
-  say: Texts;
-  paper: Paper;
   colour: string;
   y: number;
+}
+
+const files = createRequire(import.meta.url);
+const fonts = {
+  plain: files.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
+  bold: files.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
+};
+
+/** A document that is about to be drawn: PDF/A-3 (ISO 19005-3, level B), tagged, with embedded fonts. What is the same each time gives the same bytes. */
+export function openDocument(about: {
+  title: string;
+  author: string;
+  language: string;
+  made: Date;
+}): Document {
+  const { title, author, language, made } = about;
+  const doc = new PDFDocument({
+    ...{ size: 'A4', margin: 0, pdfVersion: '1.7', subset: 'PDF/A-3b' },
+    ...{ tagged: true, displayTitle: true, lang: language, bufferPages: true },
+    info: {
+      ...{ Title: title, Author: author, Subject: title, Creator: 'Innkeeper', Producer: 'Innkeeper' },
+      ...{ CreationDate: made, ModDate: made },
+    },
+  });
+  doc.registerFont('plain', fonts.plain);
+  doc.registerFont('bold', fonts.bold);
+  return doc;
+}
+
+/** A colour that a company chose, or ours where it is none. */
+export function colourOf(colour: string | null | undefined): string {
+  return /^#[0-9a-f]{6}$/i.test(colour ?? '') ? String(colour) : ink;
+}
+
+/** On each page, below: who issued it, and which page it is. */
+export function drawFeet(pen: Pen, about: string, pageOf: (page: number, of: number) => string): void {
+  const { doc } = pen;
+  const lines = wrapped(doc, about, { font: 'plain', size: 7, width: 390 }).slice(0, 3);
+  const { count } = doc.bufferedPageRange();
+  for (let nth = 0; nth < count; nth += 1) {
+    doc.switchToPage(nth);
+    doc.markContent('Artifact', { type: 'Pagination' });
+    for (const [at, line] of lines.entries())
+      draw(pen, line, { x: page.left, y: 790 + at * 9.5, size: 7, colour: grey });
+    draw(pen, pageOf(nth + 1, count), { x: page.right, y: 790, size: 7, colour: grey, align: 'right' });
+    doc.endMarkedContent();
+  }
 }
 
 export interface Placing {
@@ -82,4 +126,28 @@ export function room(pen: Pen, height: number): boolean {
   pen.doc.addPage();
   pen.y = page.top;
   return true;
+}
+
+/** The largest that a logo is drawn, in points; no pixel is larger than on a screen. */
+const logoAtMost = { width: 200, height: 40, pixel: 0.75 };
+
+/** The logo where the name stands otherwise; gives how far below its top the name goes on. */
+export function drawLogo({ doc, root }: Pen, logo: Buffer, name: string): number {
+  const image = (doc as unknown as { openImage(src: Buffer): Picture }).openImage(logo);
+  const scale = Math.min(logoAtMost.width / image.width, logoAtMost.height / image.height, logoAtMost.pixel);
+  const [width, height] = [image.width * scale, image.height * scale];
+  const about = { alt: name || '–' };
+  const content = doc.markStructureContent('Figure', about as never);
+  doc.image(image as never, page.left, page.top, { width, height });
+  doc.endMarkedContent();
+  const bbox = [page.left, page.top, page.left + width, page.top + height];
+  const figure = doc.struct('Figure', { ...about, bbox } as never, [content]);
+  root.add(figure);
+  figure.end();
+  return height + 8;
+}
+
+interface Picture {
+  width: number;
+  height: number;
 }

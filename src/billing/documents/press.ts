@@ -1,17 +1,21 @@
 import { Worker } from 'node:worker_threads';
 import type { ElectronicFormat } from './electronic.ts';
 import type { Paper } from './paper.ts';
+import type { Seller } from './parties.ts';
+import type { Sheet } from './sheet.ts';
 
 /** What can be made of a paper. */
 export type Format = 'pdf' | 'factur-x' | ElectronicFormat;
 
+/** What the press makes; a logo is a PNG that is known to be whole. */
+export type Work =
+  | { kind: 'paper'; paper: Paper; format: Format; logo: Uint8Array | null }
+  | { kind: 'sheet'; sheet: Sheet; seller: Seller; logo: Uint8Array | null };
+
 /** What the press is asked for, and what it answers. */
 export interface Order {
   id: number;
-  paper: Paper;
-  format: Format;
-  /** A PNG that is known to be whole. */
-  logo: Uint8Array | null;
+  work: Work;
 }
 export type Delivery = { id: number; bytes: Uint8Array } | { id: number; error: Error };
 
@@ -41,8 +45,8 @@ const lines = new Map<Whose, (Waiting & { order: Order })[]>();
  * Makes a document in a thread of its own, one after another and a person's after another's: drawing keeps a processor busy
  * for tens of milliseconds, in which nobody else would be answered.
  */
-export function press(paper: Paper, format: Format, logo: Buffer | null, whose: Whose): Promise<Buffer> {
-  const order: Order = { id: ++last, paper, format, logo };
+export function press(work: Work, whose: Whose): Promise<Buffer> {
+  const order: Order = { id: ++last, work };
   return new Promise((resolve, reject) => {
     lines.set(whose, [...(lines.get(whose) ?? []), { resolve, reject, order }]);
     feed();

@@ -90,7 +90,10 @@ async function kept(
   const { number } = paper;
   const isDrawn = format === 'pdf' || format === 'factur-x';
   const make = async () =>
-    press(paper, format, isDrawn ? await readLogo(files, paper.seller.logo) : null, ctx.actor.userId);
+    press(
+      { kind: 'paper', paper, format, logo: isDrawn ? await readLogo(files, paper.seller.logo) : null },
+      ctx.actor.userId,
+    );
   if (number === null || isForgotten) return make();
   const name = nameOfFile({ ...paper, number }, format);
   const found = await files.get(name).catch(nullIfAbsent);

@@ -26,6 +26,7 @@ import { forgetShield } from '../../shield/index.ts';
 import { isServersFault, unfit } from '../faults.ts';
 import { findUnderWay } from '../queries.ts';
 import { type AtServer, callOff, serverIn, stages } from '../stages.ts';
+import { keepProof } from './proof.ts';
 
 interface Payload {
   serviceId: number;
@@ -135,6 +136,7 @@ const stockStep: ReturnStep = {
   do: async ({ ctx, payload: { serviceId }, state: { assignmentId } }) => {
     await restockServer(ctx, serviceId);
     if (assignmentId !== undefined) await closeAssignment(ctx, assignmentId);
+    await keepProof(ctx, serviceId);
     await giveBackAddresses(ctx, serviceId);
   },
 };

@@ -1,31 +1,48 @@
-import { type Assignment, assignmentOfReturn, type Erasure, readRentedHardware } from '../../fleet/index.ts';
-import { fail, type OrganizationContext } from '../../platform/index.ts';
+import { printSheet } from '../../billing/index.ts';
+import type { Files } from '../../drivers/files/index.ts';
+import { type Assignment, assignmentOfReturn } from '../../fleet/index.ts';
+import type { Bytes } from '../../platform/http/index.ts';
+import { type Context, fail, type OrganizationContext } from '../../platform/index.ts';
 import { requireDedicated } from '../queries.ts';
+import { type ErasureProof, erasureOf, findProof, type KeptProof } from './proof.ts';
+import { sheetOf } from './sheet.ts';
+
+type Proof = Pick<KeptProof, 'erasure'> & { signed: KeptProof | null };
 
 /** How each disk of a server was wiped when its service had ended, for whoever had it. `conflict` while there is no such proof, in words. */
 export async function readErasure(ctx: OrganizationContext, id: number) {
+  const { erasure, signed } = await requireProof(ctx, id);
+  return {
+    erasure,
+    signature: signed && { jws: signed.jws, key_id: signed.keyId, keys_url: keysUrl(ctx) },
+  };
+}
+
+/** The same to print, with what was signed as a file inside it. */
+export async function readErasurePdf(
+  ctx: OrganizationContext,
+  files: Files,
+  id: number,
+  language: 'en' | 'de',
+): Promise<Bytes> {
+  const { erasure, signed } = await requireProof(ctx, id);
+  const sheet = sheetOf(erasure, signed && { ...signed, keysUrl: keysUrl(ctx) }, language);
+  return { body: await printSheet(ctx, files, sheet), name: `erasure-${id}.pdf` };
+}
+
+async function requireProof(ctx: OrganizationContext, id: number): Promise<Proof> {
   const { status, hostname } = await requireDedicated(ctx, id);
+  const signed = await findProof(ctx, id);
+  if (signed !== null) return { erasure: signed.erasure, signed };
   const assignment = await assignmentOfReturn(ctx, id);
   const against = reasonAgainst(status, assignment);
   if (against !== null || assignment === null) throw fail('conflict', { message: against ?? '' });
-  const {
-    server_id: serverId,
-    erasures,
-    powered_at: poweredAt,
-    opened_at: opened,
-    ended_at: ended,
-  } = assignment;
-  const { hardware } = await readRentedHardware(ctx, serverId);
-  return {
-    erasure: {
-      ...{ service_id: id, hostname, system: hardware?.system ?? null },
-      ...{ began_at: poweredAt ?? opened, ended_at: ended ?? opened },
-      disks: assignment.disks.flatMap((serial) => {
-        const erasure = erasures[serial];
-        return erasure === undefined ? [] : [viewDisk(erasure)];
-      }),
-    },
-  };
+  const erasure: ErasureProof = await erasureOf(ctx, id, hostname, assignment);
+  return { erasure, signed: null };
+}
+
+function keysUrl({ config }: Context): string {
+  return `${config.publicUrl}/api/erasure-keys`;
 }
 
 /** Why there is no proof; null: there is. */
@@ -43,21 +60,4 @@ function reasonAgainst(status: string, assignment: Assignment | null): string | 
     return `The disks of the server could not be wiped yet, and our staff has to see to it. ${kept}`;
   const left = assignment.disks.filter((serial) => (assignment.erasures[serial]?.method ?? null) === null);
   return `Not every disk of the server could be wiped (${left.join(', ')}), and our staff has to see to it. ${kept}`;
-}
-
-function viewDisk({ model, endedAt, seconds, ...wiped }: Erasure) {
-  const ended = new Date(endedAt);
-  return {
-    ...{ model, serial: wiped.serial, bytes: wiped.bytes, method: wiped.method },
-    drive_status: statusOf(wiped.drive),
-    ...{ marks: wiped.marks, marks_left: wiped.marksLeft, not_zero: wiped.notZero },
-    tried: wiped.tried,
-    ...{ began_at: new Date(ended.getTime() - seconds * 1_000), ended_at: ended, seconds },
-  };
-}
-
-/** What the drive says of its own health, in smartctl's form; null: it says nothing. */
-function statusOf({ smart_status: status }: Record<string, unknown>): 'passed' | 'failed' | null {
-  if (typeof status !== 'object' || status === null || !('passed' in status)) return null;
-  return status.passed === true ? 'passed' : 'failed';
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { service } from '../data/queries/index.ts';
+import { Erasure } from '../dedicated/Erasure.tsx';
 import { Server } from '../dedicated/Server.tsx';
 import { day, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
@@ -18,6 +19,7 @@ export function ServiceOverview() {
     <Stack gap="lg">
       {found.type === 'vps' && isThere && <Machine id={found.id} />}
       {found.on_server && isThere && <Server id={found.id} />}
+      {found.on_server && found.status === 'terminated' && <Erasure id={found.id} />}
       <Section title={found.product.name}>
         <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
           <Fact name={t('billing.price')}>{money(found.price, found.currency, language)}</Fact>

@@ -21,3 +21,10 @@ export const serverSensors = (id: number) =>
     queryFn: ({ signal }) =>
       client.get('/dashboard/service/{id}/dedicated/sensors', { path: { id }, signal }),
   });
+
+export const serverErasure = (id: number) =>
+  queryOptions({
+    queryKey: ['dedicated', id, 'erasure'],
+    queryFn: ({ signal }) =>
+      client.get('/dashboard/service/{id}/dedicated/erasure', { path: { id }, signal }),
+  });

@@ -1,0 +1,13 @@
+import type { Files } from '../../drivers/files/index.ts';
+import type { Context } from '../../platform/index.ts';
+import { readLogo } from './logo.ts';
+import { press } from './press.ts';
+import { readSeller } from './seller.ts';
+import type { Sheet } from './sheet.ts';
+
+/** Prints what the company says on paper about something else than money, as PDF/A-3 with its name and logo. */
+export async function printSheet(ctx: Context, files: Files, sheet: Sheet): Promise<Buffer> {
+  const seller = await readSeller(ctx);
+  const logo = await readLogo(files, seller.logo);
+  return press({ kind: 'sheet', sheet, seller, logo }, ctx.actor.userId);
+}
