@@ -64,6 +64,7 @@ import {
   couponStaffRoutes,
   groupStaffRoutes,
 } from './catalog/index.ts';
+import { consolesPersonal } from './consoles/index.ts';
 import { dedicatedPersonal, dedicatedRoutes, proofRoutes } from './dedicated/index.ts';
 import {
   auditRoutes,
@@ -185,6 +186,7 @@ const allSettings: AnySection[] = [
 export const allPersonal: PersonalRoom[] = [
   accountPersonal,
   organizationsPersonal,
+  consolesPersonal,
   eventsPersonal,
   settingsPersonal,
   billingPersonal,

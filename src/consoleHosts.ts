@@ -1,7 +1,8 @@
 import { again } from './again.ts';
+import { type ConsoleRoom, findConsoleHosts, type OpenForOthers, type ownAddress } from './consoles/index.ts';
 import { type Hypervisor, HypervisorError, type HypervisorOf } from './drivers/hypervisor/index.ts';
 import type { Context, Drivers } from './platform/index.ts';
-import { findConsoleHosts, hypervisorElsewhere } from './vps/index.ts';
+import { hypervisorElsewhere, machineConsoles, machinesToOthers } from './vps/index.ts';
 
 const followEveryMs = 5_000;
 
@@ -29,4 +30,19 @@ export function followConsoleHosts(ctx: Context, drivers: Partial<Drivers>): { s
 /** Of a process that runs no machines and reaches none. */
 export function noHypervisor(nodeId: number): never {
   throw new HypervisorError('host_not_ready', `node ${nodeId} is not run by this process`);
+}
+
+/** Every room that has consoles, as this process reaches what they show; and what of it other processes are shown. */
+export function consolesOf(
+  ctx: Context,
+  server: Parameters<typeof ownAddress>[1],
+  hypervisorOf: HypervisorOf,
+): { rooms: ConsoleRoom[]; forOthers: OpenForOthers } {
+  const machines = machineConsoles(ctx, server, hypervisorOf);
+  return { rooms: [machines.room], forOthers: machines.forOthers };
+}
+
+/** The same of a worker without an API. */
+export function shownToOthers({ hypervisor }: Pick<Drivers, 'hypervisor'>): OpenForOthers {
+  return machinesToOthers(hypervisor);
 }

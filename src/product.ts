@@ -6,7 +6,8 @@ import { allRoutes } from './api.ts';
 import { requireFinishedRestore } from './backup/index.ts';
 import { type DrivenClusters, driveClusters, followClusters } from './clusters.ts';
 import type { Config } from './config.ts';
-import { followConsoleHosts, noHypervisor } from './consoleHosts.ts';
+import { consolesOf, followConsoleHosts, noHypervisor, shownToOthers } from './consoleHosts.ts';
+import { announceHost, ownAddress, serveConsoles, serveOtherProcesses } from './consoles/index.ts';
 import { openDashboard } from './dashboard.ts';
 import { type OpenDatabase, openDatabase } from './database.ts';
 import { type Demo, openDemo } from './demo/index.ts';
@@ -64,7 +65,6 @@ import { serveServerNetwork } from './serverNetwork.ts';
 import { enlistEdges, readShieldAddress } from './shield/index.ts';
 import { startReceiving } from './tickets/index.ts';
 import { version } from './version.ts';
-import { announceHost, ownAddress, serveConsoles, serveOtherProcesses } from './vps/index.ts';
 import { sayConnections, warn } from './warn.ts';
 import { startWebhooks } from './webhooks/index.ts';
 import {
@@ -338,7 +338,7 @@ async function openProbes(
   const server = createProbeServer({ ctx, ready, checks: allChecks, registry });
   undo.push(() => closeApi(server));
   const { workerPort, workerHost } = ctx.config;
-  undo.push(serveOtherProcesses(ctx, server.server, drivers.hypervisor));
+  undo.push(serveOtherProcesses(ctx, server.server, shownToOthers(drivers)));
   const port = await listen(server, workerPort, workerHost);
   await announce(ctx, node, server, undo);
   return port;
@@ -414,7 +414,8 @@ async function openApi(
   undo.push(() => closeApi(api));
   // Where this process drives nothing it gives no tickets either; by the first cluster it comes to have a hypervisor.
   const hypervisorOf = (nodeId: number) => (drivers.hypervisor ?? noHypervisor)(nodeId);
-  undo.push(serveConsoles(ctx, api.server, hypervisorOf));
+  const { rooms, forOthers } = consolesOf(ctx, api.server, hypervisorOf);
+  undo.push(serveConsoles(ctx, api.server, rooms, forOthers));
   const port = await listen(api, ctx.config.port, ctx.config.host);
   await announce(ctx, node, api, undo);
   return port;

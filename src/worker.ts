@@ -33,6 +33,7 @@ import {
   statementConcerns,
   taxConcerns,
 } from './billing/index.ts';
+import { ticketPeriodicJob } from './consoles/index.ts';
 import { dedicatedJobs, dedicatedReactions } from './dedicated/index.ts';
 import {
   eventMeasures,
@@ -249,6 +250,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   healing(allJobs),
   { name: 'jobs.purgeDone', intervalMs: 10 * minute, work: purgeDoneJobs },
   { name: 'jobs.forgetSetAside', intervalMs: 10 * minute, anyTime: true, work: forgetSetAside },
+  ticketPeriodicJob,
   ...vpsPeriodicJobs,
   // What is in force against packets does not wait for a clock.
   ...shieldPeriodicJobs.map((job): PeriodicJob => ({ ...job, anyTime: true })),

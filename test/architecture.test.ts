@@ -33,6 +33,7 @@ const stairs = [
     'webhooks',
     'settings',
     'search',
+    'consoles',
     'fleet',
     'catalog',
     'billing',
@@ -85,6 +86,7 @@ const tablesOf: Record<string, string[]> = {
   webhooks: ['webhook_attempts', 'webhook_cursor', 'webhook_deliveries', 'webhook_endpoints'],
   settings: ['settings'],
   events: ['journal', 'journal_horizon', 'mails', 'bounced_addresses'],
+  consoles: ['console_hosts', 'console_seats', 'console_tickets'],
   fleet: [
     ...['nodes', 'placements', 'address_pools', 'addresses', 'images', 'fleet_days'],
     ...['clusters', 'cluster_images'],
@@ -181,8 +183,7 @@ const tablesOf: Record<string, string[]> = {
       'vps_upgrades',
       'vps_unknown_machines',
     ],
-    ...['console_hosts', 'console_lines', 'console_tickets'],
-    ...['vps_charts', ...chartTableNames],
+    ...['console_lines', 'vps_charts', ...chartTableNames],
   ],
   dedicated: ['dedicated_actions', 'dedicated_systems', 'erasure_proofs'],
   tickets: [
@@ -276,6 +277,7 @@ const withoutOrganization: Record<string, string> = {
   clusters: "the provider's",
   cluster_images: "the provider's",
   console_hosts: "the provider's: which of its processes runs a node",
+  console_seats: "the provider's: a server of its own",
   console_lines: "the provider's: which of its processes holds a machine's line",
   racks: "the provider's",
   servers: "the provider's",

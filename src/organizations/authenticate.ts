@@ -212,7 +212,8 @@ export function authenticator(
 
 /** With what something was opened that goes on by itself, such as a console. */
 export interface Opener {
-  organizationId: number;
+  /** Null: it belongs to none, as what staff looks at. */
+  organizationId: number | null;
   /** One of the two; whoever has neither is let in nowhere. */
   apiKeyId: number | null;
   sessionId: number | null;
@@ -223,22 +224,33 @@ export interface Opener {
  * What a key or session that was let in before may do in its organization now; empty once it would not be let in any more,
  * whatever the reason.
  */
-export async function permissionsNow(
+export async function permissionsNow(ctx: Context, opener: Opener): Promise<ReadonlySet<string>> {
+  const found = await openerNow(ctx, opener);
+  return (found?.lacksFactor || found?.isBlocked ? null : found?.permissions) ?? nothing;
+}
+
+/** Who of staff a key or session that was let in before is now; null once it would not be let in any more. */
+export async function staffNow(
+  ctx: Context,
+  opener: Opener,
+): Promise<Pick<Principal, 'staffRole' | 'signIn' | 'keptTo'> | null> {
+  return openerNow(ctx, opener);
+}
+
+async function openerNow(
   { db, clock, config }: Context,
   { organizationId, apiKeyId, sessionId, ip }: Opener,
-): Promise<ReadonlySet<string>> {
+) {
   const now = clock.now();
-  let found: ReturnType<typeof personOf> | null = null;
   if (apiKeyId !== null) {
     const asking = { id: apiKeyId, organizationId, ip: ip === null ? null : plainAddress(ip), now };
     const row = await db.maybe(findKeyHolderAgain, asking);
-    if (row !== null) found = personOf(row, row.limits);
-  } else if (sessionId !== null) {
-    const idleSince = idleSinceOf(now, config.sessions);
-    const row = await db.maybe(findSignedInAgain, { id: sessionId, organizationId, now, idleSince });
-    if (row !== null) found = personOf(row);
+    return row && { ...personOf(row, row.limits), signIn: null, keptTo: keptTo(row.limits) };
   }
-  return (found?.lacksFactor || found?.isBlocked ? null : found?.permissions) ?? nothing;
+  if (sessionId === null) return null;
+  const idleSince = idleSinceOf(now, config.sessions);
+  const row = await db.maybe(findSignedInAgain, { id: sessionId, organizationId, now, idleSince });
+  return row && { ...personOf(row), signIn: { strong: row.strong, provenAt: row.proven_at }, keptTo: null };
 }
 
 const nothing: ReadonlySet<string> = new Set();

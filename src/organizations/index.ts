@@ -7,7 +7,7 @@ import './errors.ts';
 import './limits.ts';
 
 export { activityRoutes } from './activity/routes.ts';
-export { authenticator, permissionsNow } from './authenticate.ts';
+export { authenticator, permissionsNow, staffNow } from './authenticate.ts';
 export { lockOrganization, organizationExists, requireOpen, statusOfOrganization } from './chosen.ts';
 export { memberFinds, organizationStaffFinds } from './finds.ts';
 export { ownerAddress, ownerOf, type PersonTold, peopleTold, readHolders, readOwners } from './inCharge.ts';

@@ -9,7 +9,6 @@ import './permissions.ts';
 import type { AnySaga, PeriodicJob, Reaction } from '../platform/index.ts';
 import { updateAccess } from './access/keys.ts';
 import { passwordReset } from './access/password.ts';
-import { ticketPeriodicJob } from './console/open.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { reinstall } from './install/reinstall.ts';
@@ -35,10 +34,9 @@ export { actionProgress } from './actions/underWay.ts';
 export { resolutions } from './chartParts.ts';
 export { createSampler, sampleWatch } from './charts.ts';
 export { vpsConcerns } from './concerns.ts';
-export { ownAddress } from './console/lines/address.ts';
-export { announceHost, findConsoleHosts, hypervisorElsewhere } from './console/lines/hosts.ts';
+export { hypervisorElsewhere } from './console/lines/elsewhere.ts';
+export { machineConsoles, machinesToOthers } from './console/room.ts';
 export { screenWatch } from './console/screen.ts';
-export { serveConsoles, serveOtherProcesses } from './console/server.ts';
 export { vpsMails } from './mails.ts';
 export { vpsMeasures } from './measures.ts';
 export { vpsMover } from './move.ts';
@@ -95,9 +93,4 @@ export const vpsReactions: Reaction[] = [
   ...letGoReactions,
 ];
 
-export const vpsPeriodicJobs: PeriodicJob[] = [
-  backupPeriodicJob,
-  chartPeriodicJob,
-  emptyChartsPeriodicJob,
-  ticketPeriodicJob,
-];
+export const vpsPeriodicJobs: PeriodicJob[] = [backupPeriodicJob, chartPeriodicJob, emptyChartsPeriodicJob];

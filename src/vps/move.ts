@@ -1,3 +1,4 @@
+import { dropTicketsOf } from '../consoles/index.ts';
 import { statement, type TxContext } from '../platform/index.ts';
 import type { Mover } from '../services/index.ts';
 import { deleteProtection } from './protection.ts';
@@ -14,10 +15,6 @@ const moves = ['machines', 'vps_access', 'vps_snapshots', 'vps_traffic'].map((ta
     `update ${table} set organization_id = :organizationId where service_id = :serviceId`,
   ),
 );
-const dropTickets = statement<never, { serviceId: number }>(
-  'vps.dropTicketsOfService',
-  'delete from console_tickets where service_id = :serviceId',
-);
 
 /** A machine goes with its service. What was done to it before, and its charts, stay of the organization that it was of. */
 export const vpsMover: Mover = {
@@ -30,6 +27,6 @@ export const vpsMover: Mover = {
   },
   move: async (tx, serviceId, organizationId) => {
     for (const move of moves) await tx.db.run(move, { serviceId, organizationId });
-    await tx.db.run(dropTickets, { serviceId });
+    await dropTicketsOf(tx, serviceId);
   },
 };

@@ -31,11 +31,5 @@ export const vpsPersonal: PersonalRoom = {
     personalTable('vps_samples', own),
     personalTable('vps_upgrades', own),
     personalTable('vps_secrets', { ...own, hidden: 'a password that waits for its machine, sealed' }),
-    personalTable('console_tickets', {
-      people: ['user_id'],
-      organization: 'organization_id',
-      without: ['hash'],
-      closing: { kept: 'it opens a console for half a minute, and is gone within the hour' },
-    }),
   ],
 };

@@ -10,8 +10,9 @@ import { runningVps } from '../../../test/orders.ts';
 import { newMember, type SignedIn, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { sql } from '../../../test/sql.ts';
+import { serveConsoles } from '../../consoles/index.ts';
 import { statement } from '../../platform/index.ts';
-import { serveConsoles } from './server.ts';
+import { machineConsoles } from './room.ts';
 
 let product: TestProduct;
 let id: number;
@@ -279,7 +280,8 @@ describe('a console', () => {
 
   it('ends for a viewer who has fallen silent, not for one whose guest does not read', async () => {
     const server = createServer();
-    const stop = serveConsoles(product.ctx, server, () => product.hypervisor, 100);
+    const { room, forOthers } = machineConsoles(product.ctx, server, () => product.hypervisor);
+    const stop = serveConsoles(product.ctx, server, [room], forOthers, 100);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const here = async () => {
       const { pathname } = new URL(await consoleUrl('serial'));

@@ -1,3 +1,4 @@
+import { dropTicketsOf } from '../../consoles/index.ts';
 import { releaseResources } from '../../fleet/index.ts';
 import { type Failure, saga, statement, type TxContext } from '../../platform/index.ts';
 import { forCustomer } from '../actions/advice.ts';
@@ -17,10 +18,6 @@ const dropCopies = statement<never, { serviceId: number }>(
 const dropAccess = statement<never, { serviceId: number }>(
   'vps.dropAccess',
   'delete from vps_access where service_id = :serviceId',
-);
-const dropTicketsOf = statement<never, { serviceId: number }>(
-  'vps.dropTicketsOf',
-  'delete from console_tickets where service_id = :serviceId',
 );
 const dropSecretsOf = statement<never, { serviceId: number }>(
   'vps.dropSecretsOf',
@@ -57,8 +54,8 @@ async function forget(tx: TxContext, payload: HaltPayload): Promise<void> {
   const { serviceId } = payload;
   await lockVps(tx, serviceId);
   await giveBackAddresses(tx, serviceId);
-  for (const drop of [dropCopies, dropAccess, dropTicketsOf, dropSecretsOf])
-    await tx.db.run(drop, { serviceId });
+  for (const drop of [dropCopies, dropAccess, dropSecretsOf]) await tx.db.run(drop, { serviceId });
+  await dropTicketsOf(tx, serviceId);
   await releaseResources(tx, serviceId);
   await removeMachine(tx, serviceId);
   // Opened anew where its end was told already, when the job was stuck and staff had it go on.

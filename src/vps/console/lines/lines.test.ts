@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runningVps } from '../../../../test/orders.ts';
 import { startTestProduct, type TestProduct } from '../../../../test/product.ts';
 import { sql } from '../../../../test/sql.ts';
+import { answerTo, isAnswer, makePass, ownAddress, passReader } from '../../../consoles/index.ts';
 import type { HypervisorOf } from '../../../drivers/hypervisor/index.ts';
-import { ownAddress } from './address.ts';
 import { type Beaten, claim, findHolder, release, takeOver } from './holders.ts';
 import { consoleLines, hasEnded, LineElsewhere, watchHolder } from './lines.ts';
-import { answerTo, isAnswer, makePass, passReader } from './pass.ts';
 
 let product: TestProduct;
 let id: number;

@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { dial } from '../../../consoles/index.ts';
 import type { HypervisorOf } from '../../../drivers/hypervisor/index.ts';
 import { serially } from '../../../drivers/index.ts';
 import { type Context, causesOf } from '../../../platform/index.ts';
 import { machineIdOf } from '../../machine.ts';
-import { dial } from './dial.ts';
 import {
   type Beaten,
   beat,

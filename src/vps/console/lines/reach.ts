@@ -1,6 +1,5 @@
+import { dial, ownProcess } from '../../../consoles/index.ts';
 import { type Context, fail } from '../../../platform/index.ts';
-import { ownProcess } from './address.ts';
-import { dial } from './dial.ts';
 import { findHolder } from './holders.ts';
 import { watchHolder } from './lines.ts';
 

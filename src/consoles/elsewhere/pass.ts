@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../../../platform/index.ts';
+import type { Context } from '../../platform/index.ts';
 
-/** What one process wants of another: to join a line that it holds, or to see a machine of a node that it runs. */
+/** What one process wants of another: to join a line that it holds, to see a machine of a node that it runs, the serial line of a server, or nothing but whether it can be reached. */
 export type Wanted =
-  | { serviceId: number; what: 'line' }
-  | { serviceId: number; what: 'serial' | 'vnc' | 'screen'; nodeId: number };
+  | { what: 'line'; serviceId: number }
+  | { what: 'serial' | 'vnc' | 'screen'; serviceId: number; nodeId: number }
+  | { what: 'server'; serverId: number }
+  | { what: 'nothing' };
 
 /** What is shown for it: sealed with the secret key, so only processes of ours can make one. */
 export type Pass = Wanted & {

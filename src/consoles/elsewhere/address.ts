@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import os from 'node:os';
-import type { Config } from '../../../config.ts';
+import type { Config } from '../../config.ts';
 
 /** Where this process answers others of the installation, as `http://host:port`. */
 export function ownAddress(

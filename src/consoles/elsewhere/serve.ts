@@ -1,33 +1,30 @@
 import type { IncomingMessage } from 'node:http';
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
-import type { HypervisorOf } from '../../../drivers/hypervisor/index.ts';
-import { type Context, causesOf } from '../../../platform/index.ts';
-import { machineIdOf } from '../../machine.ts';
+import { type Context, causesOf } from '../../platform/index.ts';
 import { Refusal } from '../refusal.ts';
 import { hangUpOnSilence } from '../silence.ts';
-import { answerHeader, linePath, passScheme } from './dial.ts';
-import type { ConsoleLines } from './lines.ts';
-import { answerTo, type Pass, passReader } from './pass.ts';
+import { answerHeader, failedCode, linePath, passScheme } from './dial.ts';
+import { answerTo, passReader, type Wanted } from './pass.ts';
 
 const pingEveryMs = 5_000;
 const largestMessageBytes = 2 ** 20;
+/** One that does not read takes no leave either. */
+const farewellMs = 1_000;
 
-/** Passes what this process has of machines on to other processes of ours: lines that it holds, consoles and screens of its node. */
-export interface LineServer {
+/** Opens what another process of ours asks for; null: this one does not have it. */
+export type OpenForOthers = (wanted: Wanted) => Promise<Duplex> | null;
+
+/** Passes what this process reaches on to other processes of ours. */
+export interface OtherProcesses {
   /** Whether this is what is asked for. */
   isFor(request: IncomingMessage): boolean;
-  /** Throws a `Refusal` to who is no process of ours, or asks for what is not held here. */
+  /** Throws a `Refusal` to who is no process of ours, or asks for what is not to be had here. */
   serve(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   close(): void;
 }
 
-export function serveLines(
-  ctx: Context,
-  process: string,
-  lines: Pick<ConsoleLines, 'join'>,
-  hypervisorOf: HypervisorOf,
-): LineServer {
+export function serveOthers(ctx: Context, process: string, open: OpenForOthers): OtherProcesses {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: largestMessageBytes,
@@ -44,10 +41,12 @@ export function serveLines(
       const pass = scheme === passScheme ? read(sealed) : null;
       if (pass === null) throw new Refusal(401, 'Unauthorized');
       if (pass.holder !== process) throw new Refusal(421, 'Misdirected Request');
-      const line = pass.what === 'line' ? lines.join(pass.serviceId) : shown(pass);
+      const line = open(pass);
       if (line === null) throw new Refusal(409, 'Conflict');
       answers.set(request, answerTo(ctx, pass));
-      line.catch(() => undefined); // told to the other side below
+      line.catch((error: Error) =>
+        ctx.log.warn({ what: pass.what, err: causesOf(error) }, 'another process is shown nothing'),
+      ); // told to the other side below
       sockets.handleUpgrade(request, socket, head, (other) => connect(other, line));
       socket.once('close', () => line.then((each) => each.destroy()).catch(() => undefined));
     },
@@ -56,32 +55,22 @@ export function serveLines(
       sockets.close();
     },
   };
-
-  async function shown({ serviceId, what, nodeId }: Exclude<Pass, { what: 'line' }>): Promise<Duplex> {
-    const machine = machineIdOf(serviceId);
-    try {
-      const hypervisor = hypervisorOf(nodeId);
-      if (what !== 'screen') return await hypervisor.openConsole(machine, what);
-      return Duplex.from([await hypervisor.readScreen(machine)]);
-    } catch (error) {
-      ctx.log.warn({ service: serviceId, err: causesOf(error) }, 'another process is shown nothing');
-      throw error;
-    }
-  }
 }
 
 function connect(other: WebSocket, line: Promise<Duplex>): void {
   hangUpOnSilence(other, pingEveryMs);
   const stream = createWebSocketStream(other, { allowHalfOpen: false });
   stream.on('error', () => stream.destroy());
-  line.then(
-    (open) => {
-      // What was read to its end is sent to its end.
-      open.on('error', () => open.destroy()).once('close', () => stream.end());
-      stream.once('close', () => open.destroy());
-      open.pipe(stream);
-      if (open.writable) stream.pipe(open);
-    },
-    () => stream.destroy(),
-  );
+  const tell = (error: Error) => {
+    const { code } = error as Error & { code?: unknown };
+    other.close(failedCode, typeof code === 'string' ? code : '');
+    setTimeout(() => other.terminate(), farewellMs).unref();
+  };
+  line.then((open) => {
+    // What was read to its end is sent to its end.
+    open.on('error', tell).once('close', () => stream.end());
+    stream.once('close', () => open.destroy());
+    open.pipe(stream);
+    if (open.writable) stream.pipe(open);
+  }, tell);
 }

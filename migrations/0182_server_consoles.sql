@@ -1,0 +1,16 @@
+-- Consoles of servers: a ticket says which server it opens; one of staff is of no organization.
+alter table console_tickets
+  alter column organization_id drop not null,
+  alter column service_id drop not null,
+  add column server_id bigint references servers,
+  add check (service_id is not null or server_id is not null),
+  add check ((organization_id is null) = (service_id is null));
+create index console_tickets_server on console_tickets (server_id);
+
+-- Whose the serial line of a server is: its BMC lets one in, and whoever opens it takes it over from the one before.
+create table console_seats (
+  server_id bigint primary key references servers,
+  -- Of the ticket that it was opened with.
+  ticket bytea not null,
+  taken_at timestamptz not null
+);
