@@ -14,3 +14,6 @@ create table console_seats (
   ticket bytea not null,
   taken_at timestamptz not null
 );
+
+-- Whether its BMC shows its serial line; null: it was not asked yet.
+alter table server_bmcs add column shows_line boolean;

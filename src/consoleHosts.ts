@@ -1,6 +1,8 @@
 import { again } from './again.ts';
 import { type ConsoleRoom, findConsoleHosts, type OpenForOthers, type ownAddress } from './consoles/index.ts';
+import { rentedConsoles } from './dedicated/index.ts';
 import { type Hypervisor, HypervisorError, type HypervisorOf } from './drivers/hypervisor/index.ts';
+import { openServerLine, serverConsoles, serverLineElsewhere, serversToOthers } from './fleet/index.ts';
 import type { Context, Drivers } from './platform/index.ts';
 import { hypervisorElsewhere, machineConsoles, machinesToOthers } from './vps/index.ts';
 
@@ -37,12 +39,25 @@ export function consolesOf(
   ctx: Context,
   server: Parameters<typeof ownAddress>[1],
   hypervisorOf: HypervisorOf,
+  { bmc }: Partial<Drivers>,
 ): { rooms: ConsoleRoom[]; forOthers: OpenForOthers } {
   const machines = machineConsoles(ctx, server, hypervisorOf);
-  return { rooms: [machines.room], forOthers: machines.forOthers };
+  // BMCs are on a network of their own, which those processes reach that do the jobs.
+  const isNear = ctx.config.role !== 'api' && bmc !== undefined;
+  const openServer = isNear ? openServerLine(ctx, bmc) : serverLineElsewhere(ctx);
+  const toOthers = isNear ? serversToOthers(openServer) : () => null;
+  return {
+    rooms: [machines.room, rentedConsoles(ctx, openServer), serverConsoles(ctx, openServer)],
+    forOthers: (wanted) => machines.forOthers(wanted) ?? toOthers(wanted),
+  };
 }
 
 /** The same of a worker without an API. */
-export function shownToOthers({ hypervisor }: Pick<Drivers, 'hypervisor'>): OpenForOthers {
-  return machinesToOthers(hypervisor);
+export function shownToOthers(
+  ctx: Context,
+  { bmc, hypervisor }: Pick<Drivers, 'bmc' | 'hypervisor'>,
+): OpenForOthers {
+  const machines = machinesToOthers(hypervisor);
+  const servers = serversToOthers(openServerLine(ctx, bmc));
+  return (wanted) => machines(wanted) ?? servers(wanted);
 }

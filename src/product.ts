@@ -338,7 +338,7 @@ async function openProbes(
   const server = createProbeServer({ ctx, ready, checks: allChecks, registry });
   undo.push(() => closeApi(server));
   const { workerPort, workerHost } = ctx.config;
-  undo.push(serveOtherProcesses(ctx, server.server, shownToOthers(drivers)));
+  undo.push(serveOtherProcesses(ctx, server.server, shownToOthers(ctx, drivers)));
   const port = await listen(server, workerPort, workerHost);
   await announce(ctx, node, server, undo);
   return port;
@@ -414,21 +414,21 @@ async function openApi(
   undo.push(() => closeApi(api));
   // Where this process drives nothing it gives no tickets either; by the first cluster it comes to have a hypervisor.
   const hypervisorOf = (nodeId: number) => (drivers.hypervisor ?? noHypervisor)(nodeId);
-  const { rooms, forOthers } = consolesOf(ctx, api.server, hypervisorOf);
+  const { rooms, forOthers } = consolesOf(ctx, api.server, hypervisorOf, drivers);
   undo.push(serveConsoles(ctx, api.server, rooms, forOthers));
   const port = await listen(api, ctx.config.port, ctx.config.host);
   await announce(ctx, node, api, undo);
   return port;
 }
 
-/** Tells other processes where they see machines of this host. */
+/** Tells other processes where they see machines of this host, and servers. */
 async function announce(
   ctx: Context,
   node: LocalNode | null,
   { server }: FastifyInstance,
   undo: Undo[],
 ): Promise<void> {
-  if (node === null || node.hypervisor === null) return;
+  if (node === null) return;
   undo.push(await announceHost(ctx, node.id, ownAddress(ctx.config, server)));
 }
 

@@ -7,6 +7,10 @@ interface ActionTold {
   command: string;
 }
 
+interface ConsoleOpened {
+  kind: 'serial';
+}
+
 interface ActionFailed extends ActionTold {
   reason: string;
 }
@@ -27,4 +31,8 @@ export const actionFailed = event<ActionFailed>(
   'dedicated.action.failed',
   'an action on a server failed',
   told,
+);
+export const consoleOpened = event<ConsoleOpened>(
+  'dedicated.console.opened',
+  'somebody opened the console of a server',
 );

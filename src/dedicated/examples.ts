@@ -37,7 +37,7 @@ export const examples = {
             reason: 'The server is running; start is possible when it is stopped or error',
             code: 'action_not_allowed',
           },
-          ...{ stop: possible, restart: possible, reinstall: possible, rescue: possible },
+          ...{ stop: possible, restart: possible, reinstall: possible, rescue: possible, console: possible },
           rescue_off: {
             allowed: false,
             reason: 'The server is not in the rescue system',
@@ -72,6 +72,14 @@ export const examples = {
     data: {
       action: { ...action, id: 4503599627371605, command: 'rescue' },
       password: 'uPz0rW-8sQeLxk4Tn2Gv',
+    },
+  },
+  getDedicatedConsole: {
+    params,
+    data: {
+      type: 'serial',
+      wss_url: 'wss://panel.example.com/api/console/9c1GgPzQm3oXb7sTJ5n0aYw2eKf8hLdVrU4iNqZ6xMk',
+      expires_at: '2026-01-31T22:05:30.000Z',
     },
   },
   getDedicatedSensors: {

@@ -15,6 +15,7 @@ import { rescue, rescueOff } from './rescue/sagas.ts';
 import { comeBack } from './return/comeBack.ts';
 import { returnReactions } from './return/reactions.ts';
 
+export { rentedConsoles } from './console/room.ts';
 export { dedicatedPersonal } from './personal.ts';
 export { dedicatedRoutes, proofRoutes } from './routes.ts';
 

@@ -51,6 +51,16 @@ const underWay = statement<ActionRow, { serviceId: number }>(
   `select ${actionColumns} from dedicated_actions where service_id = :serviceId and status in ('queued', 'running')`,
 );
 
+/** The same of an organization's, without a caller; null: it has no such service on a server. */
+export async function findDedicated(
+  ctx: Context,
+  organizationId: number,
+  id: number,
+): Promise<Dedicated | null> {
+  const row = await ctx.db.maybe(byId, { id });
+  return row?.organization_id === organizationId && row.on_server ? whole(ctx, row) : null;
+}
+
 /** Nobody changes a service of the caller's until the transaction ends; whether it is theirs. */
 export async function lockOwnDedicated(ctx: OrganizationContext, id: number): Promise<boolean> {
   const { organizationId } = ctx;
@@ -70,12 +80,17 @@ export async function requireDedicated(
   if (lock) await lockOwnDedicated(ctx, id);
   const row = await requireOwn(ctx, byId, { id });
   if (!row.on_server) throw fail('not_on_server');
+  return whole(ctx, row);
+}
+
+async function whole(ctx: Context, row: ServiceRow): Promise<Dedicated> {
+  const { service_id: serviceId } = row;
   return {
-    ...{ serviceId: row.service_id, organizationId: row.organization_id, status: row.status },
-    ...{ hostname: row.hostname ?? hostnameOf(id, row.domain), problem: row.problem, options: row.options },
+    ...{ serviceId, organizationId: row.organization_id, status: row.status },
+    ...{ hostname: row.hostname ?? hostnameOf(serviceId, row.domain), problem: row.problem, options: row.options },
     os: row.os ?? dedicatedOptions.read(row.options).os,
-    server: await findRentedServer(ctx, id),
-    action: await findUnderWay(ctx, id),
+    server: await findRentedServer(ctx, serviceId),
+    action: await findUnderWay(ctx, serviceId),
   };
 }
 

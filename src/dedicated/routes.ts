@@ -1,4 +1,5 @@
-import { IdParams, routes } from '../platform/http/index.ts';
+import { SerialConsole } from '../consoles/index.ts';
+import { answer, IdParams, routes } from '../platform/http/index.ts';
 import {
   ActionData,
   ActionWithPassword,
@@ -11,6 +12,7 @@ import {
   Ips,
 } from '../vps/index.ts';
 import { listActions, readDedicatedAction } from './actions.ts';
+import { openDedicatedConsole } from './console/open.ts';
 import { examples } from './examples.ts';
 import {
   changeDedicatedIp,
@@ -127,6 +129,27 @@ export const dedicatedRoutes = routes('/dashboard/service', group, (route) => {
       errors: [...managing.errors, 'weak_password'],
     },
     (ctx, req) => rescueDedicated(ctx, req.params.id, req.body),
+  );
+  route.get(
+    '/:id/dedicated/console',
+    {
+      auth: 'organization',
+      permission: 'dedicated.manage',
+      params: IdParams,
+      operation: 'getDedicatedConsole',
+      personal: true,
+      // More than reading: whoever has it works on the server by our means.
+      whileBlocked: false,
+      summary: 'Get dedicated server console',
+      description:
+        'A WebSocket that works once, within 30 seconds, and carries the bytes of the serial line. A server has one: whoever opens it takes it over from who has it, ' +
+        'whose socket closes with the code 4001. It closes within five seconds of the moment that the session or key it was asked for with ends or may no longer.',
+      data: SerialConsole,
+      errors: [...missing, 'action_not_allowed', 'driver_absent'],
+      limit: 'vps',
+    },
+    async (ctx, req) =>
+      answer(await openDedicatedConsole(ctx, req.params.id, req.principal), { 'cache-control': 'no-store' }),
   );
   route.get(
     '/:id/dedicated/sensors',

@@ -22,13 +22,15 @@ interface Rule {
   permission: Permission;
   /** States it may begin in. */
   from: readonly DedicatedState[];
-  /** State while it runs. */
-  during: DedicatedState;
+  /** State while it runs; what has none is no change, and goes on beside one. */
+  during?: DedicatedState;
   /** The server has to be in the rescue system. */
   inRescue?: true;
 }
 
 const settled = ['running', 'stopped', 'rescue', 'error'] as const;
+/** Whoever looks sees a start from its beginning, and why one goes wrong; not what is done with a server that is not theirs yet, or any more. */
+const shown = [...settled, 'starting', 'stopping', 'restarting'] as const;
 
 const rules = {
   start: { permission: 'dedicated.power', from: ['stopped', 'error'], during: 'starting' },
@@ -38,6 +40,7 @@ const rules = {
   // Anew as well, for whoever has lost the password of the one that runs.
   rescue: { permission: 'dedicated.manage', from: settled, during: 'restarting' },
   rescue_off: { permission: 'dedicated.manage', from: settled, during: 'restarting', inRescue: true },
+  console: { permission: 'dedicated.manage', from: shown },
 } as const satisfies Record<string, Rule>;
 
 export type DedicatedAction = keyof typeof rules;
@@ -64,6 +67,12 @@ export interface Facts {
     customerWork: 'reinstall' | 'rescue' | 'rescue_off' | null;
     /** Whenever it starts, it starts the rescue system. */
     inRescue: boolean;
+    /** Its serial line is the proof's, which nobody else may read. */
+    isProving: boolean;
+    /** Its BMC did not answer when it was asked last. */
+    isSilent: boolean;
+    /** Whether its BMC shows its serial line; null: it was not asked yet. */
+    showsLine: boolean | null;
   } | null;
   /** Why what is on its disks does not start; null: nothing is known to be wrong. */
   problem: string | null;
@@ -98,6 +107,7 @@ type Refusal = ReasonAgainst<'locked' | 'action_not_allowed'>;
 export function reasonAgainst(action: DedicatedAction, facts: Facts): Refusal | null {
   const { serviceStatus, lockedBy, server } = facts;
   if (serviceStatus !== 'active') return notAllowed(`The service is ${serviceStatus}`);
+  if (action === 'console') return againstConsole(facts);
   const underWay = lockedBy ?? server?.customerWork ?? server?.switching ?? null;
   if (underWay !== null)
     return { code: 'locked', message: `The action ${underWay} is still running on this server` };
@@ -108,6 +118,25 @@ export function reasonAgainst(action: DedicatedAction, facts: Facts): Refusal | 
   if (inRescue && server?.inRescue === false) return notAllowed('The server is not in the rescue system');
   if (from.includes(state)) return null;
   return notAllowed(`The server is ${state}; ${action} is possible when it is ${from.join(' or ')}`);
+}
+
+/** Whoever looks changes nothing, so it goes on beside an action. Facts of the line itself, besides the state. */
+function againstConsole(facts: Facts): Refusal | null {
+  const { server } = facts;
+  const state = stateOf(facts);
+  const { from } = ruleOf('console');
+  if (server === null || !from.includes(state))
+    return notAllowed(`The server is ${state}; its console is shown when it is ${from.join(' or ')}`);
+  if (!server.canSwitch)
+    return notAllowed('The console of this server is not shown here: ask our staff in a ticket');
+  if (server.isProving)
+    return notAllowed(
+      'Our installer has the serial line of this server until it is proved; try again once it is done',
+    );
+  if (server.showsLine === false) return notAllowed('The controller of this server shows no serial line');
+  if (server.isSilent)
+    return notAllowed('The controller of this server does not answer at the moment; try again shortly');
+  return null;
 }
 
 function notAllowed(message: string): Refusal {

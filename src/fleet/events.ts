@@ -328,6 +328,12 @@ export const rackCreated = event<RackCreated>('rack.created', 'staff added a rac
 export const rackUpdated = event<RackUpdated>('rack.updated', 'staff changed a rack');
 export const rackDeleted = event<RackNamed>('rack.deleted', 'staff removed a rack');
 
+interface ServerConsoleOpened extends ServerNamed {
+  reason: string;
+  /** Of the customer who has it; null: nobody. */
+  service_id: number | null;
+}
+
 export const serverCreated = event<ServerCreated>('server.created', 'staff added a server');
 export const serverUpdated = event<ServerUpdated>('server.updated', 'staff changed or placed a server');
 export const serverQuarantined = event<ServerQuarantined>(
@@ -376,6 +382,10 @@ export const serverBmcLost = event<ServerBmcLost>(
   "a server's BMC does not answer any more, or does not let us in",
 );
 export const serverBmcBack = event<ServerNamed>('server.bmc_back', "a server's BMC was heard of again");
+export const serverConsoleOpened = event<ServerConsoleOpened>(
+  'server.console_opened',
+  'staff opened the console of a server',
+);
 export const serverBmcRead = event<ServerNamed>(
   'server.bmc_read',
   "a server's BMC was read once more, as staff had asked",

@@ -54,11 +54,20 @@ export {
 } from './clusters/drive.ts';
 export { writeMembers } from './clusters/members.ts';
 export { fleetConcerns } from './concerns.ts';
+export {
+  type OpenServerLine,
+  openServerLine,
+  requireServersReached,
+  serverLineElsewhere,
+  serversToOthers,
+} from './consoles/line.ts';
+export { serverSight } from './consoles/sight.ts';
+export { serverConsoles } from './consoles/staff.ts';
 export { resizeCopies } from './copies.ts';
 export { bootAnswer, macsOfServers } from './enrolment/desks.ts';
 export { sealedArrivals } from './enrolment/sealedBmc.ts';
 export { enrolmentSince, hearServerNetwork, leaveServerNetwork } from './enrolment/window.ts';
-export { serverPowerChanged, serverPowerFailed } from './events.ts';
+export { serverConsoleOpened, serverPowerChanged, serverPowerFailed } from './events.ts';
 export { nodeStaffFinds } from './finds.ts';
 export { followGateways } from './gateways.ts';
 export { nodesCheck } from './heartbeat.ts';

@@ -35,7 +35,7 @@ const whileBlocked = {
     'replyToTicket',
     'simulateShieldRules',
   ],
-  notRead: ['getVpsConsole', 'getVpsScreen'],
+  notRead: ['getDedicatedConsole', 'getVpsConsole', 'getVpsScreen'],
 };
 const ofOrganizations = listRoutes(allRoutes).filter(({ auth }) => auth === 'organization');
 

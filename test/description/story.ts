@@ -217,6 +217,7 @@ export const story = [
     'removeServerProfile',
   ],
   ...['startServer', 'stopServer', 'restartServer', 'getServerReadings', 'readServer'],
+  'openServerConsole',
   ...['getEnrolment', 'listArrivals'],
   ...['quarantineServer', 'changeServerDisk', 'releaseServer', 'retireServer', 'removeRack'],
   ...['listOperatingSystemImages', 'addOperatingSystemImage', 'getOperatingSystemImage'],
@@ -372,6 +373,7 @@ export const cannotBeSent: Record<string, string> = {
     [
       ...['getDedicatedOverview', 'startDedicatedServer', 'stopDedicatedServer', 'restartDedicatedServer'],
       ...[
+        'getDedicatedConsole',
         'getDedicatedSensors',
         'getDedicatedHardware',
         'getDedicatedErasure',

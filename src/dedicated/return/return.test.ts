@@ -194,6 +194,27 @@ describe('a server whose service has ended', () => {
     expect((await erasure(serviceId, viewer)).status).toBe(200);
   }, 120_000);
 
+  it('says nothing of the proof to whoever had its serial line open, also in a process that hears of nothing', async () => {
+    const server = await rented();
+    // As a process of ours has it that stands still: nobody but the BMC ends it.
+    const viewer = server.bmc.line.open();
+    let read = '';
+    viewer.on('data', (chunk: Buffer) => {
+      read += String(chunk);
+    });
+    const ended = new Promise<Error>((resolve) => viewer.once('error', resolve));
+    let wasOpen: boolean | null = null;
+    const { changed } = server.bmc;
+    server.bmc.changed = (power, from) => {
+      if (power === 'on') wasOpen ??= !viewer.destroyed;
+      changed?.(power, from);
+    };
+    await cancel(server.serviceId);
+    expect(await ended).toMatchObject({ code: 'serial_taken' });
+    expect(await became(server.id, /ready|broken|quarantined/)).toMatchObject({ state: 'ready' });
+    expect([wasOpen, read]).toEqual([false, '']);
+  }, 90_000);
+
   it('is wiped as well when staff ends it while it is suspended, and when its power is switched right then', async () => {
     const { id, serviceId, bmc } = await rented();
     await staff().post(`/staff/services/${serviceId}/suspend`, { reason: 'It attacks others' });

@@ -253,6 +253,7 @@ function describeTrouble(test: () => BmcUnderTest, bmc: () => Bmc): void {
 function describeSerial(test: () => BmcUnderTest, bmc: () => Bmc): void {
   it('shows the serial line, both ways, whatever is typed', async () => {
     await bmc().powerOn();
+    expect(await bmc().showsSerial()).toBe(true);
     const line = await bmc().openSerial();
     const heard = listen(line);
     await test().print('login: ');

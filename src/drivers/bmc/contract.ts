@@ -50,6 +50,9 @@ export interface Bmc {
    */
   openSerial(within?: Within): Promise<Duplex>;
 
+  /** Whether `openSerial` can show anything: without the right hardware or settings a BMC of a kind that has a line shows none. */
+  showsSerial(within?: Within): Promise<boolean>;
+
   /** What it measures right now; with a server that is off, much of it is null. Takes seconds of a real one. */
   readSensors(within?: Within): Promise<SensorReading[]>;
   /** What it has noted, the oldest first, the newest 200 at most. */

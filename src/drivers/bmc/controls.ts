@@ -25,6 +25,8 @@ export interface BmcControls {
   setNextBoot(boot: NextBoot | null, leftMs: number): Promise<void>;
   /** Ends whoever has the serial line, and opens it. It ends with `serial_taken` where it is ended from outside. */
   openSerial(leftMs: number): Promise<Duplex>;
+  /** Whether there is a serial line to be opened. */
+  showsSerial(leftMs: number): Promise<boolean>;
   /** Who has the serial line, by a name that changes with each opening; null: nobody. `not_supported` or `bmc_refused` where that cannot be told. */
   serialHolder(leftMs: number): Promise<string | null>;
   readSensors(leftMs: number): Promise<SensorReading[]>;

@@ -42,6 +42,11 @@ export function provenBmc(
     ...powerCalls(talk, options.offForMs),
     ...bootCalls(talk),
     openSerial,
+    showsSerial: ({ timeoutMs = identifyMs } = {}) =>
+      talk.read(
+        until(timeoutMs),
+        async (at, leftMs) => at.capabilities.includes('serial') && at.showsSerial(leftMs),
+      ),
     readSensors: ({ timeoutMs = longReadMs } = {}) =>
       talk.read(until(timeoutMs), async (at, leftMs) => boundedSensors(await at.readSensors(leftMs))),
     readEvents: ({ timeoutMs = longReadMs } = {}) =>

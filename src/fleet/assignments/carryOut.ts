@@ -190,6 +190,8 @@ async function startFromNetwork(
   // From here on it is our work that has it on, be it that the next answer is lost.
   await ctx.db.run(touch, { id, now: ctx.clock.now() });
   await bmc.powerOff();
+  // Whoever looked at its serial line until now reads nothing of what the installer says there, whatever became of the process that showed it.
+  (await bmc.openSerial()).destroy();
   await bmc.setNextBoot({ from: 'network', firmware });
   await bmc.powerOn();
 }

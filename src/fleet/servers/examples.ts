@@ -43,7 +43,7 @@ const server = {
   actions: {
     ...{ place: possible, quarantine: possible },
     ...{ release: not(`ams2-07 is waiting: ${idle}`), retire: possible },
-    ...{ start: possible, stop: possible, restart: possible, read: possible },
+    ...{ start: possible, stop: possible, restart: possible, console: possible, read: possible },
   },
   created_at: '2026-01-31T22:04:16.009Z',
 };
@@ -57,7 +57,7 @@ const quarantined = {
   actions: {
     ...{ place: possible, quarantine: not(`ams2-07 is quarantined: ${outOfStock}`) },
     ...{ release: possible, retire: possible },
-    ...{ start: possible, stop: possible, restart: possible, read: possible },
+    ...{ start: possible, stop: possible, restart: possible, console: possible, read: possible },
   },
 };
 const disk = {
@@ -82,6 +82,7 @@ const retired = {
       retire: not('ams2-07 is retired: it can be retired while it is waiting, ready, quarantined, broken'),
     },
     ...{ start: unswitched, stop: unswitched, restart: unswitched },
+    console: not('ams2-07 is retired: it has no BMC any more'),
     read: not('ams2-07 is retired: it has no BMC any more'),
   },
 };
@@ -158,6 +159,15 @@ export const serverExamples = {
     params: { id },
     body: { force: true },
     data: { server: switching('restart', 'is being restarted', '2026-01-31T22:04:40.009Z') },
+  },
+  openServerConsole: {
+    params: { id },
+    body: { reason: 'It does not start, and we look why' },
+    data: {
+      type: 'serial',
+      wss_url: 'wss://panel.example.com/api/console/Vt0jH2kWqX8mZr4nB6sLdY1uPfGe3oCaR7iJxQ5vT9w',
+      expires_at: '2026-01-31T22:05:30.000Z',
+    },
   },
   getServerReadings: { params: { id }, data: { readings } },
   readServer: { params: { id }, data: { readings } },

@@ -10,6 +10,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import { noteLine } from '../consoles/noteLine.ts';
 import { serverBmcRead } from '../events.ts';
 import { bmcConnection, isOfBmc, placeNow, placeOf } from './life.ts';
 import { about, requireServer } from './staff.ts';
@@ -28,7 +29,7 @@ interface Noted extends Omit<BmcEvent, 'at'> {
 
 interface State {
   at: string;
-  found: { sensors: SensorReading[]; events: Noted[] } | { problem: string };
+  found: { sensors: SensorReading[]; events: Noted[]; showsLine?: boolean } | { problem: string };
 }
 
 /** Reading takes seconds of a BMC, and half a minute of some. */
@@ -95,7 +96,8 @@ export const readingBmc = saga<Payload, State>({
           try {
             const sensors = await bmc.readSensors({ timeoutMs: eachTimeoutMs });
             const events = await bmc.readEvents({ timeoutMs: eachTimeoutMs });
-            return { at, found: { sensors, events: events.map(plain) } };
+            const showsLine = await bmc.showsSerial({ timeoutMs: eachTimeoutMs });
+            return { at, found: { sensors, events: events.map(plain), showsLine } };
           } finally {
             await bmc.close();
           }
@@ -159,6 +161,7 @@ async function write(
   }
   const [sensors, events] = [JSON.stringify(found.sensors), JSON.stringify(found.events)];
   const critical = criticalIn(found.sensors);
+  if (found.showsLine !== undefined) await noteLine(tx, serverId, at, found.showsLine);
   const written = await tx.db.maybe(writeReadings, { serverId, at, now, sensors, events, critical });
   return written?.name ?? null;
 }

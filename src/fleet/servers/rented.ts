@@ -1,5 +1,6 @@
 import type { Inventory } from '../../drivers/installer/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
+import { isProving } from '../consoles/proving.ts';
 import { readingsNow } from './readings.ts';
 import type { CustomerWork, PowerAction, ServerState } from './states.ts';
 
@@ -21,6 +22,10 @@ export interface RentedServer {
   customerWork: CustomerWork | null;
   /** Whenever it starts, it starts our rescue system. */
   inRescue: boolean;
+  /** Whether its BMC shows its serial line; null: it was not asked yet. */
+  showsLine: boolean | null;
+  /** Its serial line is the proof's: nobody else may read there. */
+  isProving: boolean;
   /** Of its first port. */
   mac: string | null;
 }
@@ -29,7 +34,7 @@ const ofService = statement<RentedServer, { serviceId: number }>(
   'fleet.rentedServer',
   `select s.id, s.state, r.location, b.power, b.heard_at as "heardAt", b.problem is not null or b.server_id is null as "isSilent",
      b.server_id is not null as "canSwitch",
-     b.power_action as switching, s.customer_work as "customerWork",
+     b.power_action as switching, b.shows_line as "showsLine", ${isProving} as "isProving", s.customer_work as "customerWork",
      exists (select 1 from server_assignments g where g.server_id = s.id and g.kind = 'rescue' and g.state in ('open', 'working')) as "inRescue",
      (select p.mac::text from server_ports p where p.server_id = s.id order by p.position limit 1) as mac
    from servers s left join racks r on r.id = s.rack_id left join server_bmcs b on b.server_id = s.id

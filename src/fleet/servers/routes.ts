@@ -1,4 +1,6 @@
-import { IdParams, Raw, routes } from '../../platform/http/index.ts';
+import { SerialConsole } from '../../consoles/index.ts';
+import { answer, IdParams, Raw, routes } from '../../platform/http/index.ts';
+import { openServerConsole } from '../consoles/staff.ts';
 import { changeServerDisk } from './disks.ts';
 import { serverExamples } from './examples.ts';
 import { importLimits, importServers } from './import.ts';
@@ -170,6 +172,24 @@ export const serverRoutes = routes('/staff/servers', group, (route) => {
       errors: ['not_found', 'conflict', 'locked'],
     },
     (ctx, req) => switchServer(ctx, req.params.id, 'restart', req.body.force),
+  );
+  route.post(
+    '/:id/console',
+    {
+      ...one,
+      operation: 'openServerConsole',
+      summary: 'Open the console of a server',
+      description:
+        'A WebSocket that works once, within 30 seconds, and carries the bytes of the serial line. Whoever opens it takes it over from who has it, also from its customer, ' +
+        'who reads the reason. Not while our installer is being proved there.',
+      body: S.ConsoleReason,
+      data: SerialConsole,
+      errors: ['not_found', 'conflict', 'locked', 'driver_absent'],
+    },
+    async (ctx, req) =>
+      answer(await openServerConsole(ctx, req.params.id, req.body, req.principal), {
+        'cache-control': 'no-store',
+      }),
   );
   route.get(
     '/:id/readings',

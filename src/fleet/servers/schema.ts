@@ -284,6 +284,7 @@ export const ServerChange = named(
 );
 const Reason = line(300, { examples: ['Restarts by itself under load'] });
 export const Quarantine = named('ServerQuarantine', Strict({ reason: Reason }));
+export const ConsoleReason = named('ServerConsoleReason', Strict({ reason: Reason }));
 export const Retirement = named('ServerRetirement', Strict({ reason: Type.Optional(Reason) }));
 export const DiskChange = named(
   'ServerDiskChange',

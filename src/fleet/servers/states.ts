@@ -53,6 +53,8 @@ const rules = {
     atRest: true,
   },
   ...{ start: power, stop: power, restart: power },
+  // It is the proof's for a while, which is no state of the server.
+  console: { from: inRack, otherwise: 'it has no BMC any more', byBmc: true },
   read: { from: inRack, otherwise: 'it has no BMC any more', byBmc: true },
 } as const satisfies Record<string, Rule>;
 

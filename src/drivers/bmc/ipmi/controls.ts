@@ -8,7 +8,7 @@ import { readEvents } from './events.ts';
 import { fruOf } from './fru.ts';
 import { type Ipmi, type IpmiProgram, ipmiProgram } from './program.ts';
 import { readSensors } from './sensors.ts';
-import { openSerial, serialHolder } from './serial.ts';
+import { openSerial, serialHolder, showsSerial } from './serial.ts';
 
 const app = 0x06;
 const chassis = 0x00;
@@ -31,6 +31,7 @@ export function ipmiControls(connection: BmcConnection, program: IpmiProgram): B
     readNextBoot: (leftMs) => readBoot(ipmi, leftMs),
     setNextBoot: (boot: NextBoot | null, leftMs) => setBoot(ipmi, boot, leftMs),
     openSerial: (leftMs) => openSerial(ipmi, leftMs),
+    showsSerial: (leftMs) => showsSerial(ipmi, leftMs),
     serialHolder: (leftMs) => serialHolder(ipmi, leftMs),
     readSensors: (leftMs) => readSensors(ipmi, leftMs),
     readEvents: (leftMs) => readEvents(ipmi, leftMs),

@@ -7,6 +7,10 @@ import type { Ipmi } from './program.ts';
 const app = 0x06;
 const getInstance = 0x4b;
 const sol = 0x01;
+const transport = 0x0c;
+const getSolConfiguration = 0x22;
+const thisChannel = 0x0e;
+const solEnable = 0x01;
 const greeting = /\[SOL Session operational\.[^\n]*\n/;
 /** How long it may take to say goodbye to the BMC. */
 const farewellMs = 2_000;
@@ -15,6 +19,20 @@ const farewellMs = 2_000;
 export async function serialHolder(ipmi: Ipmi, leftMs: number): Promise<string | null> {
   const [a = 0, b = 0, c = 0, d = 0] = await ipmi.raw([app, getInstance, sol, 1], leftMs);
   return a + b + c + d === 0 ? null : [a, b, c, d].join('.');
+}
+
+/** Whether Serial over LAN is switched on. One that does not say so is tried. */
+export async function showsSerial(ipmi: Ipmi, leftMs: number): Promise<boolean> {
+  try {
+    const [, enabled] = await ipmi.raw(
+      [transport, getSolConfiguration, thisChannel, solEnable, 0, 0],
+      leftMs,
+    );
+    return enabled === undefined || (enabled & 1) === 1;
+  } catch (error) {
+    if (error instanceof BmcError && error.code === 'bmc_refused') return true;
+    throw error;
+  }
 }
 
 /** Serial over LAN. There is one session of it: what has it, be it of somebody who is dead, is ended first. */

@@ -58,6 +58,7 @@ export function redfishControls(connection: BmcConnection, program: IpmiProgram)
       const over = await requireIpmi(leftMs);
       return over.ipmi.openSerial(over.leftMs);
     },
+    showsSerial: async (leftMs) => (await overIpmi(leftMs)) !== null,
     async serialHolder(leftMs) {
       const over = await requireIpmi(leftMs);
       return over.ipmi.serialHolder(over.leftMs);

@@ -45,7 +45,12 @@ export function simulatedControls(rack: SimulatedRack, connection: BmcConnection
       change(leftMs, (bmc) => {
         bmc.nextBoot = boot;
       }),
-    openSerial: (leftMs) => read(leftMs, ({ line }) => line.open()),
+    openSerial: (leftMs) =>
+      read(leftMs, ({ line, failing }) => {
+        if (!failing.noSerial) return line.open();
+        throw new BmcError('not_supported', 'the BMC does not say that it shows its serial line');
+      }),
+    showsSerial: (leftMs) => read(leftMs, ({ failing }) => !failing.noSerial),
     serialHolder: (leftMs) => read(leftMs, ({ line }) => line.holder()),
     readSensors: (leftMs) => read(leftMs, ({ sensors }) => sensors),
     readEvents: (leftMs) => read(leftMs, ({ events }) => events.slice(-200)),

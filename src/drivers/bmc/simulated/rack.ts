@@ -45,6 +45,8 @@ export interface SimulatedFailures {
   ignoresButton?: boolean;
   /** It cuts passwords, and says nothing of it. */
   cutsPasswordsAt?: number;
+  /** It shows no serial line. */
+  noSerial?: boolean;
   letsInWithoutPassword?: boolean;
   letsInWithoutName?: boolean;
   /** Milliseconds for each answer. */
