@@ -17,3 +17,17 @@ create table console_seats (
 
 -- Whether its BMC shows its serial line; null: it was not asked yet.
 alter table server_bmcs add column shows_line boolean;
+
+-- A password of a server that the product made, until it was shown once.
+create table dedicated_credentials (
+  service_id bigint primary key references services,
+  organization_id bigint not null,
+  username text not null,
+  -- Sealed; null once it was shown.
+  password bytea,
+  made_at timestamptz not null,
+  shown_at timestamptz,
+  -- A person.
+  shown_to bigint,
+  constraint dedicated_credentials_shown check ((password is null) = (shown_at is not null))
+);

@@ -34,7 +34,7 @@ import {
   taxConcerns,
 } from './billing/index.ts';
 import { ticketPeriodicJob } from './consoles/index.ts';
-import { dedicatedJobs, dedicatedReactions } from './dedicated/index.ts';
+import { dedicatedJobs, dedicatedReactions, sealedCredentials } from './dedicated/index.ts';
 import {
   eventMeasures,
   mailConcerns,
@@ -275,4 +275,5 @@ export const allSealed: SealedSource[] = [
   sealedBmcs,
   sealedPlans,
   sealedSwitches,
+  sealedCredentials,
 ];

@@ -11,6 +11,10 @@ interface ConsoleOpened {
   kind: 'serial';
 }
 
+interface CredentialsShown {
+  username: string;
+}
+
 interface ActionFailed extends ActionTold {
   reason: string;
 }
@@ -35,4 +39,8 @@ export const actionFailed = event<ActionFailed>(
 export const consoleOpened = event<ConsoleOpened>(
   'dedicated.console.opened',
   'somebody opened the console of a server',
+);
+export const credentialsShown = event<CredentialsShown>(
+  'dedicated.credentials.shown',
+  'the password that we had made for a server was shown, once',
 );

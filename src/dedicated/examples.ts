@@ -82,6 +82,19 @@ export const examples = {
       expires_at: '2026-01-31T22:05:30.000Z',
     },
   },
+  getDedicatedCredentials: {
+    params,
+    data: {
+      credentials: {
+        ...{ username: 'root', available: true, made_at: '2026-01-31T21:48:05.120Z' },
+        ...{ shown_at: null, shown_to: null },
+      },
+    },
+  },
+  showDedicatedCredentials: {
+    params,
+    data: { credentials: { username: 'root', password: 'q7Xw-2LmT9pVdK4sRb1A' } },
+  },
   getDedicatedSensors: {
     params,
     data: {

@@ -16,6 +16,7 @@ import { comeBack } from './return/comeBack.ts';
 import { returnReactions } from './return/reactions.ts';
 
 export { rentedConsoles } from './console/room.ts';
+export { sealedCredentials } from './credentials/keep.ts';
 export { dedicatedPersonal } from './personal.ts';
 export { dedicatedRoutes, proofRoutes } from './routes.ts';
 

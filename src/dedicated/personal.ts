@@ -3,6 +3,14 @@ import { type PersonalRoom, personalTable } from '../platform/index.ts';
 /** What is known of customers' servers. */
 export const dedicatedPersonal: PersonalRoom = {
   tables: [
+    personalTable('dedicated_credentials', {
+      organization: 'organization_id',
+      others: ['shown_to'],
+      hidden: 'a password that waits to be shown once, sealed',
+      closing: {
+        kept: 'it goes with its service, which ends before; until then it says who was shown the password',
+      },
+    }),
     personalTable('dedicated_actions', {
       organization: 'organization_id',
       others: ['initiator_id'],

@@ -13,6 +13,7 @@ import {
 } from '../vps/index.ts';
 import { listActions, readDedicatedAction } from './actions.ts';
 import { openDedicatedConsole } from './console/open.ts';
+import { readCredentials, showCredentials } from './credentials/show.ts';
 import { examples } from './examples.ts';
 import {
   changeDedicatedIp,
@@ -150,6 +151,39 @@ export const dedicatedRoutes = routes('/dashboard/service', group, (route) => {
     },
     async (ctx, req) =>
       answer(await openDedicatedConsole(ctx, req.params.id, req.principal), { 'cache-control': 'no-store' }),
+  );
+  route.get(
+    '/:id/dedicated/credentials',
+    {
+      auth: 'organization',
+      permission: 'dedicated.manage',
+      params: IdParams,
+      operation: 'getDedicatedCredentials',
+      summary: 'Get dedicated server credentials',
+      description:
+        'Whether there is a password that we made for the server, as where neither a password nor an SSH key was given, and whether it was shown. A password of yours is never kept.',
+      data: S.Credentials,
+      errors: missing,
+    },
+    (ctx, req) => readCredentials(ctx, req.params.id),
+  );
+  route.post(
+    '/:id/dedicated/credentials',
+    {
+      auth: 'organization',
+      permission: 'dedicated.manage',
+      params: IdParams,
+      operation: 'showDedicatedCredentials',
+      personal: true,
+      whileBlocked: false,
+      summary: 'Show dedicated server password',
+      description:
+        'Shows the password that we made, once: it is kept nowhere afterwards. `conflict` says that there is none, or to whom and when it was shown.',
+      data: S.ShownCredentials,
+      errors: [...missing, 'action_not_allowed', 'conflict'],
+      limit: 'vps',
+    },
+    async (ctx, req) => answer(await showCredentials(ctx, req.params.id), { 'cache-control': 'no-store' }),
   );
   route.get(
     '/:id/dedicated/sensors',

@@ -169,3 +169,28 @@ export const Rescue = named(
     ssh_key_ids: Type.Optional({ ...KeyIds, description: 'Default: all keys of your account' }),
   }),
 );
+
+export const Credentials = named(
+  'DedicatedCredentials',
+  Type.Object({
+    credentials: Nullable(
+      Type.Object({
+        username: Type.String(),
+        available: Type.Boolean({ description: 'It was not shown yet' }),
+        made_at: Timestamp,
+        shown_at: Nullable(Timestamp),
+        shown_to: Nullable(Type.String({ description: 'E-mail address of whoever it was shown to' })),
+      }),
+    ),
+  }),
+);
+
+export const ShownCredentials = named(
+  'ShownDedicatedCredentials',
+  Type.Object({
+    credentials: Type.Object({
+      username: Type.String(),
+      password: Type.String({ description: 'In this answer alone' }),
+    }),
+  }),
+);

@@ -374,6 +374,8 @@ export const cannotBeSent: Record<string, string> = {
       ...['getDedicatedOverview', 'startDedicatedServer', 'stopDedicatedServer', 'restartDedicatedServer'],
       ...[
         'getDedicatedConsole',
+        'getDedicatedCredentials',
+        'showDedicatedCredentials',
         'getDedicatedSensors',
         'getDedicatedHardware',
         'getDedicatedErasure',

@@ -14,6 +14,7 @@ const seconds: Record<string, number> = {
   'src/dedicated/install/restored.test.ts': 60,
   'src/dedicated/return/return.test.ts': 80,
   'src/dedicated/dedicated.test.ts': 70,
+  'src/dedicated/console/console.test.ts': 40,
   'src/fleet/enrolment/enrolment.test.ts': 115,
   'src/vps/moves/held.test.ts': 60,
   'test/restored.test.ts': 98,

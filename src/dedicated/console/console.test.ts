@@ -1,6 +1,11 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Client } from '../../../test/client.ts';
+import { type Child, startChild } from '../../../test/child.ts';
+import { apiClient, type Client } from '../../../test/client.ts';
+import { removeDataDir } from '../../../test/dataDir.ts';
 import { newCustomer, newMember, newStaff, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
 import { newServerProduct, newServers, serverCart } from '../../../test/rack/stock.ts';
@@ -10,12 +15,13 @@ import { rentServer } from '../../fleet/index.ts';
 import { transaction } from '../../platform/index.ts';
 import { completeDelivery, requireOrder } from '../../services/index.ts';
 
+const secretKey = Buffer.alloc(32, 9).toString('base64');
 const rack = simulatedRack();
 let product: TestProduct;
 let customer: Person;
 beforeAll(async () => {
   product = await startTestProduct({
-    env: { HYPERVISOR: 'simulator', NETWORK4: '10.83.0.0/24' },
+    env: { HYPERVISOR: 'simulator', NETWORK4: '10.83.0.0/24', SECRET_KEY: secretKey },
     drivers: { bmc: openBmcs({ rack, offForMs: 0 }) },
   });
   customer = await newCustomer(product, { creditMinor: 10_000_000 });
@@ -335,5 +341,52 @@ describe('the console for staff', () => {
     );
     await sql(product, `update users set staff_role = 'support' where id = $1`, operator.userId);
     expect(await viewer.ended()).toEqual(accessEnded);
+  });
+});
+
+describe('through a process that reaches no BMC', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'innkeeper-console-'));
+  let api: Child;
+  let there: Client;
+  beforeAll(async () => {
+    const own = { DATABASE_URL: product.databaseUrl, SECRET_KEY: secretKey, HYPERVISOR: 'simulator' };
+    api = await startChild(dir, { ...own, ROLE: 'api', DEMO: 'off' });
+    there = apiClient(`${api.url}/api`, { token: customer.key, organizationId: customer.organizationId });
+  }, 60_000);
+  afterAll(async () => {
+    await api?.end('SIGTERM');
+    await removeDataDir(dir);
+  }, 60_000);
+
+  const ticketThere = async ({ path }: Rented) => {
+    const { body } = await there.get(`${path}/console`);
+    return api.url.replace('http', 'ws') + new URL(body.data.wss_url).pathname;
+  };
+
+  it('it is shown by one that does jobs, and taken over from here and from there', async () => {
+    const server = await rented();
+    const far = await looking(server, await ticketThere(server));
+    far.type('typed there\r');
+    await expect.poll(() => server.bmc.line.typed).toContain('typed there\r');
+    const near = await looking(server, await ticket(server));
+    expect(await far.ended()).toEqual(takenOver);
+    const second = await looking(server, await ticketThere(server));
+    expect(await near.ended()).toEqual(takenOver);
+    server.bmc.line.take();
+    expect(await second.ended()).toEqual(takenOver);
+    const given = await ticketThere(server);
+    server.bmc.failing.noSerial = true;
+    expect(await (await look(given)).ended()).toEqual([
+      1011,
+      'the controller of this server shows no serial line',
+    ]);
+  });
+
+  it('it is refused in words before a ticket is given where none of those answers', async () => {
+    const server = await rented();
+    await sql(product, 'delete from console_hosts');
+    const { status, body } = await there.get(`${server.path}/console`);
+    expect([status, body.code]).toEqual([503, 'driver_absent']);
+    expect(body.message).toContain('reaches none of those that speak to servers');
   });
 });

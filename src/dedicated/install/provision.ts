@@ -41,6 +41,7 @@ import {
   requireWanted,
 } from '../../services/index.ts';
 import { forgetShield } from '../../shield/index.ts';
+import { ownPassword } from '../credentials/keep.ts';
 import { isServersFault, unfit } from '../faults.ts';
 import { hostnameOf } from '../queries.ts';
 import { type AtServer, callOff, disarmIfHeard, requireGreeting, serverIn, stages } from '../stages.ts';
@@ -112,7 +113,11 @@ const planStep: ProvisionStep = {
     const tree = serverTreeOf(await requireOrderedImage(ctx, os));
     if (tree === null)
       throw Object.assign(new Error(`${os} is no system for servers any more`), { permanent: true });
-    const password = await openPassword(ctx, serviceId);
+    const keys = (await sshKeysOf(ctx, order.userId)).map((key) => key.publicKey);
+    const given = await openPassword(ctx, serviceId);
+    // Somebody has to get in.
+    const isMade = given === null && keys.length === 0;
+    const password = isMade ? await ownPassword(ctx, serviceId, order.organizationId) : given;
     const addresses = await listAddresses(ctx, serviceId);
     const assignmentId = await openAssignment(
       ctx,
@@ -124,7 +129,7 @@ const planStep: ProvisionStep = {
         layout,
         identity: {
           hostname: hostnameOf(serviceId, order.domain),
-          keys: (await sshKeysOf(ctx, order.userId)).map((key) => key.publicKey),
+          keys,
           passwordHash: password === null ? null : hashServerPassword(password),
           addresses: addresses.map(({ family, address, prefix, gateway }) => ({
             family,

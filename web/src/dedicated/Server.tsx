@@ -6,6 +6,7 @@ import { useText } from '../text/index.ts';
 import { Fact, LinkTo, Section, Skeleton, Stack } from '../ui/index.ts';
 import { Actions } from '../vps/History.tsx';
 import { Connect } from '../vps/Machine.tsx';
+import { Credentials } from './Credentials.tsx';
 
 /** The first page of a server: how to get in, how it was heard of, and what was done last. */
 export function Server({ id }: { id: number }) {
@@ -27,6 +28,7 @@ export function Server({ id }: { id: number }) {
           {heardAt !== null && ` · ${t('server.heard', { time: moment(heardAt, language) })}`}
         </Fact>
       </Connect>
+      {found.actions.console.code !== 'permission_denied' && <Credentials id={id} />}
       <Section
         title={t('machine.history')}
         aside={

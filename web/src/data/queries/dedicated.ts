@@ -28,3 +28,10 @@ export const serverErasure = (id: number) =>
     queryFn: ({ signal }) =>
       client.get('/dashboard/service/{id}/dedicated/erasure', { path: { id }, signal }),
   });
+
+export const serverCredentials = (id: number) =>
+  queryOptions({
+    queryKey: ['dedicated', id, 'credentials'],
+    queryFn: ({ signal }) =>
+      client.get('/dashboard/service/{id}/dedicated/credentials', { path: { id }, signal }),
+  });

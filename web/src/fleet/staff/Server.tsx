@@ -25,6 +25,7 @@ import {
   useColumns,
 } from '../../ui/index.ts';
 import { Hardware } from './Hardware.tsx';
+import { ServerConsole } from './ServerConsole.tsx';
 import { changeOf, ServerFields } from './ServerFields.tsx';
 
 /** One server: where it stands, what is known of it, and what staff does with it. */
@@ -63,6 +64,7 @@ export function Server() {
           {server.hardware && <Hardware of={server.hardware} />}
           <Ports of={server} />
           <Bmc of={server} />
+          {server.bmc !== null && <ServerConsole of={server} />}
           {server.bmc !== null && <Readings of={server} />}
           <Disks of={server} />
         </Page>
