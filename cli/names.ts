@@ -48,6 +48,8 @@ const called: Readonly<Record<string, string>> = {
   'GET /dashboard/service/{id}/vps/history': 'vps history list',
   'GET /dashboard/service/{id}/dedicated/overview': 'dedicated show',
   'GET /dashboard/service/{id}/dedicated/history': 'dedicated history list',
+  'GET /dashboard/service/{id}/dedicated/credentials': 'dedicated credentials status',
+  'POST /dashboard/service/{id}/dedicated/credentials': 'dedicated credentials show',
   'POST /dashboard/account/2fa/recovery-codes': '2fa recovery-codes renew',
   'POST /dashboard/account/passkeys/options': 'passkeys options',
   'POST /auth/passkeys/options': 'auth passkeys options',

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { type RackBmc, startBmc } from '../../../test/rack/bmc.ts';
@@ -134,6 +135,32 @@ describe.skipIf(skip !== null)('a dedicated server that was paid', () => {
     expect((await bmc.server()).runs).toBe(true);
     delivered = { serviceId, address: service.primary_ip };
   }, 600_000);
+
+  it('shows its serial line through us: what is typed reaches its own port, and what it says there is seen', async () => {
+    const { body } = await customer.get(`/dashboard/service/${delivered.serviceId}/dedicated/console`);
+    const path = new URL(body.data.wss_url).pathname;
+    const viewer = new WebSocket(product.url.replace('http', 'ws') + path);
+    let seen = '';
+    viewer.on('message', (data) => {
+      seen += String(data);
+    });
+    await new Promise((resolve, reject) => viewer.once('open', resolve).once('error', reject));
+    viewer.send(Buffer.from('\r'));
+    await expect.poll(() => seen, { timeout: 30_000 }).toMatch(/metal1\S* login: /);
+    viewer.send(Buffer.from('~.typed-by-hand\r'));
+    await expect.poll(() => seen, { timeout: 30_000 }).toContain('~.typed-by-hand');
+    await ssh(delivered.address, 'echo said-by-the-server > /dev/ttyS0');
+    await expect.poll(() => seen, { timeout: 30_000 }).toContain('said-by-the-server');
+    // Staff takes it over, and the customer is told.
+    const [{ id: serverId = 0 } = {}] = await sql<{ id: number }>(product, 'select id from servers');
+    const over = new Promise<number>((resolve) => viewer.once('close', resolve));
+    const staffs = await product.staff.post(`/staff/servers/${serverId}/console`, { reason: 'To look' });
+    const other = new WebSocket(
+      product.url.replace('http', 'ws') + new URL(staffs.body.data.wss_url).pathname,
+    );
+    expect(await over).toBe(4001);
+    other.close();
+  }, 120_000);
 
   const asked = async (what: string, body: object) => {
     const began = Date.now();
