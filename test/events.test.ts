@@ -205,6 +205,7 @@ describe('what customers are told of', () => {
     ...['service.updated', 'service.upgraded', 'service.product_changed', 'vps.recovered'],
     ...['vps.move.planned', 'vps.move.ended'],
     ...['dedicated.action.started', 'dedicated.action.succeeded', 'dedicated.action.failed'],
+    'dedicated.console.opened_by_staff',
     ...['service.cancel_scheduled', 'service.cancel_revoked'],
     ...['ticket.changed', 'ticket.reopened', 'ticket.subject_changed'],
     ...['shield.mitigation.started', 'shield.mitigation.released'],

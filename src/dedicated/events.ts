@@ -11,6 +11,10 @@ interface ConsoleOpened {
   kind: 'serial';
 }
 
+interface StaffOpenedConsole {
+  reason: string;
+}
+
 interface CredentialsShown {
   username: string;
 }
@@ -43,4 +47,9 @@ export const consoleOpened = event<ConsoleOpened>(
 export const credentialsShown = event<CredentialsShown>(
   'dedicated.credentials.shown',
   'the password that we had made for a server was shown, once',
+);
+export const staffOpenedConsole = event<StaffOpenedConsole>(
+  'dedicated.console.opened_by_staff',
+  'staff opened the console of a server that a customer rents',
+  { permission: 'dedicated.read', data: { reason: Type.String() } },
 );

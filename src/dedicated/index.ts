@@ -7,6 +7,7 @@ import './errors.ts';
 import './permissions.ts';
 
 import type { AnySaga, Reaction } from '../platform/index.ts';
+import { consoleReactions } from './console/reactions.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { powerReactions } from './power.ts';
@@ -23,4 +24,9 @@ export { dedicatedRoutes, proofRoutes } from './routes.ts';
 /** What is done to servers outside a request. */
 export const dedicatedJobs: AnySaga[] = [provision, comeBack, reinstall, rescue, rescueOff];
 
-export const dedicatedReactions: Reaction[] = [...deliveryReactions, ...powerReactions, ...returnReactions];
+export const dedicatedReactions: Reaction[] = [
+  ...deliveryReactions,
+  ...powerReactions,
+  ...consoleReactions,
+  ...returnReactions,
+];

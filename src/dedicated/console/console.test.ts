@@ -319,6 +319,14 @@ describe('the console for staff', () => {
       server.serverId,
     );
     expect(told?.data).toMatchObject({ reason: 'It does not start', service_id: server.id });
+    await settled(product);
+    const activity = await customer.get(`/dashboard/organizations/${customer.organizationId}/activity`);
+    expect(activity.body.data.activity).toContainEqual(
+      expect.objectContaining({
+        action: 'dedicated_console_opened_by_staff',
+        values: expect.objectContaining({ reason: 'It does not start' }),
+      }),
+    );
 
     const aside = await newServer();
     await product.staff.post(`/staff/servers/${aside.serverId}/quarantine`, { reason: 'Restarts by itself' });

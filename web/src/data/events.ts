@@ -7,6 +7,7 @@ const followUps: Readonly<Record<EventName, readonly string[]>> = {
   'dedicated.action.failed': ['dedicated'],
   'dedicated.action.started': ['dedicated'],
   'dedicated.action.succeeded': ['dedicated'],
+  'dedicated.console.opened_by_staff': [],
   'invoice.cancelled': ['invoices', 'services'],
   'invoice.created': ['invoices', 'services'],
   'invoice.expired': ['invoices', 'services'],
