@@ -10,6 +10,7 @@ import type { AnySaga, Reaction } from '../platform/index.ts';
 import { consoleReactions } from './console/reactions.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
+import { leavingReactions } from './leaveServer.ts';
 import { powerReactions } from './power.ts';
 import { reinstall } from './reinstall/saga.ts';
 import { rescue, rescueOff } from './rescue/sagas.ts';
@@ -29,4 +30,5 @@ export const dedicatedReactions: Reaction[] = [
   ...powerReactions,
   ...consoleReactions,
   ...returnReactions,
+  ...leavingReactions,
 ];

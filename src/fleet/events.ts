@@ -157,6 +157,8 @@ interface ServerUpdated {
 interface ServerQuarantined {
   name: string;
   reason: string;
+  /** Staff took it from this service, for which nothing was at work any more; null otherwise. */
+  service_id: number | null;
 }
 
 interface ServerReleased {

@@ -67,7 +67,7 @@ export { resizeCopies } from './copies.ts';
 export { bootAnswer, macsOfServers } from './enrolment/desks.ts';
 export { sealedArrivals } from './enrolment/sealedBmc.ts';
 export { enrolmentSince, hearServerNetwork, leaveServerNetwork } from './enrolment/window.ts';
-export { serverConsoleOpened, serverPowerChanged, serverPowerFailed } from './events.ts';
+export { serverConsoleOpened, serverPowerChanged, serverPowerFailed, serverQuarantined } from './events.ts';
 export { nodeStaffFinds } from './finds.ts';
 export { followGateways } from './gateways.ts';
 export { nodesCheck } from './heartbeat.ts';

@@ -114,9 +114,12 @@ const move = statement<
   `update servers set state = :state, reason = :reason::text, service_id = :serviceId::bigint, state_since = :now
    where id = :id`,
 );
-const lockToSetAside = statement<{ name: string; state: ServerState; reason: string | null }, { id: number }>(
+const lockToSetAside = statement<
+  { name: string; state: ServerState; reason: string | null; service_id: number | null },
+  { id: number }
+>(
   'fleet.lockServerToSetAside',
-  'select name, state, reason from servers where id = :id for update',
+  'select name, state, reason, service_id from servers where id = :id for update',
 );
 
 /** The server that a service holds or has; null: none. */
@@ -250,12 +253,15 @@ export async function setServerAside(
   serverId: number,
   because: string,
   state: 'quarantined' | 'broken' = 'quarantined',
+  by: 'job' | 'staff' = 'job',
 ): Promise<void> {
   const server = await tx.db.maybe(lockToSetAside, { id: serverId });
   if (server?.state !== 'held' && server?.state !== 'rented' && server?.state !== 'returning') return;
+  const { name, service_id: of } = server;
   const reason = server.reason === null ? because : `${because}; ${server.reason}`;
   await put(tx, serverId, state, { reason });
-  await record(tx, serverQuarantined, { ...about(serverId), data: { name: server.name, reason } });
+  const data = { name, reason, service_id: by === 'staff' ? of : null };
+  await record(tx, serverQuarantined, { ...about(serverId), data });
 }
 
 /**

@@ -1,7 +1,9 @@
 import { record } from '../../events/index.ts';
 import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
+import { closeAllOf } from '../assignments/open.ts';
 import { serverQuarantined, serverReleased, serverRetired } from '../events.ts';
 import { keepBmc } from './bmc.ts';
+import { setServerAside } from './rent.ts';
 import { about, readServer, requireServer } from './staff.ts';
 import { requireAction, type ServerState } from './states.ts';
 
@@ -19,13 +21,22 @@ const unplugAll = statement<never, { id: number }>(
   'update server_ports set switch_id = null, switch_port = null where server_id = :id',
 );
 
-/** Keeps a server out of stock, and says why. `conflict` while an order or a customer has it. */
+/**
+ * Keeps a server out of stock, and says why. `conflict` while an order or a customer has it, or a job is about to change that. One of a service for which
+ * nothing is at work any more is taken from it: `server.quarantined` names that service.
+ */
 export async function quarantineServer(ctx: Context, id: number, { reason }: { reason: string }) {
   return transaction(ctx, 'fleet.quarantineServer', async (tx) => {
     const server = await requireServer(tx, id);
     requireAction('quarantine', server);
+    const { name, service_id: serviceId } = server;
+    if (serviceId !== null) {
+      await closeAllOf(tx, id);
+      await setServerAside(tx, id, reason, 'quarantined', 'staff');
+      return readServer(tx, id);
+    }
     await write(tx, id, 'quarantined', reason);
-    await record(tx, serverQuarantined, { ...about(id), data: { name: server.name, reason } });
+    await record(tx, serverQuarantined, { ...about(id), data: { name, reason, service_id: null } });
     return readServer(tx, id);
   });
 }

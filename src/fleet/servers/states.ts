@@ -20,6 +20,9 @@ const inStock = ['waiting', 'ready'] as const;
 const aside = ['quarantined', 'broken'] as const;
 const inRack: readonly ServerState[] = serverStates.filter((state) => state !== 'retired');
 
+/** A service has it, and nothing is at work for that: staff alone can take it from there. */
+const ofServices: readonly ServerState[] = ['held', 'rented', 'returning'];
+
 /** The product itself is at work on the others, and what somebody else does with their power would be in its way. */
 const byHand = [...inStock, 'rented', ...aside] as const;
 
@@ -75,7 +78,15 @@ export interface InState {
   /** Null: nobody said how it is reached. `action`: what is done with its power right now. */
   bmc: { action: PowerAction | null } | null;
   customer_work: CustomerWork | null;
+  /** What stands behind its service; null: it has none. */
+  holder: Holder | null;
 }
+
+/**
+ * Of the service that a server is held by, rented to or comes back from: `customer` has it or is about to; a `job` brings it there or back, or waits for staff;
+ * `nothing` is at work for it any more, as when staff dismissed that job.
+ */
+export type Holder = 'customer' | 'job' | 'nothing';
 
 const doing = {
   ...{ start: 'is being started', stop: 'is being stopped', restart: 'is being restarted' },
@@ -87,11 +98,17 @@ const working = {
   rescue_off: 'is being taken out of the rescue system by its customer',
 } satisfies Record<CustomerWork, string>;
 
+const atWork = 'a job works on it or waits for you, which is retried, or dismissed first';
+
 function reasonAgainst(
   action: ServerAction,
-  { name, state, bmc, customer_work: work }: InState,
+  { name, state, bmc, customer_work: work, holder }: InState,
 ): ReasonAgainst<(typeof refusalCodes)[number]> | null {
   const { from, otherwise, byBmc = false, atRest = false }: Rule = rules[action];
+  if (action === 'quarantine' && ofServices.includes(state)) {
+    if (holder === 'nothing') return null;
+    if (holder === 'job') return { code: 'conflict', message: `${name} is ${state}: ${atWork}` };
+  }
   if (!from.includes(state)) return { code: 'conflict', message: `${name} is ${state}: ${otherwise}` };
   if (byBmc && bmc === null)
     return { code: 'conflict', message: `${name} has no BMC: say how it is reached first` };

@@ -1,0 +1,28 @@
+import { on } from '../events/index.ts';
+import { releaseAddresses, serverOfService, serverQuarantined } from '../fleet/index.ts';
+import type { Reaction, TxContext } from '../platform/index.ts';
+import { failDelivery, lockServicesOf, requireOrder } from '../services/index.ts';
+import { forgetShield } from '../shield/index.ts';
+
+/** Staff took a server from a service for which nothing was at work any more: it has nothing of it left. */
+export const leavingReactions: Reaction[] = [
+  on(
+    serverQuarantined,
+    'dedicated.leaveServer',
+    async (tx, { data: { name, reason, service_id: serviceId } }) => {
+      if (serviceId !== null)
+        await leaveServer(tx, serviceId, `staff put ${name} into quarantine: ${reason}`);
+    },
+    { when: ({ service_id: serviceId }) => serviceId !== null },
+  ),
+];
+
+/** Its addresses rest; an order that waited for the server has failed, and is tried again with another one or refunded. */
+async function leaveServer(tx: TxContext, serviceId: number, reason: string): Promise<void> {
+  const order = await requireOrder(tx, serviceId);
+  await lockServicesOf(tx, order.invoiceId);
+  // One that has another server by now, since its job was retried after all, keeps what it has.
+  if ((await serverOfService(tx, serviceId)) !== null) return;
+  await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
+  if (order.status === 'pending') await failDelivery(tx, serviceId, reason);
+}
