@@ -29,11 +29,11 @@ export {
   switchOff,
 } from './assignments/carryOut.ts';
 export { serverDesk } from './assignments/desk.ts';
+export { disksOf, type ServerDisk } from './assignments/disksOf.ts';
 export {
   assignmentOfReturn,
   closeAllOf,
   closeAssignment,
-  disksOf,
   findAssignment,
   layoutOf,
   openAssignment,

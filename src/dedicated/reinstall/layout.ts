@@ -1,5 +1,4 @@
-import type { InventoryDisk } from '../../drivers/installer/index.ts';
-import { layoutOf } from '../../fleet/index.ts';
+import { layoutOf, type ServerDisk } from '../../fleet/index.ts';
 import { type ErrorDetail, fail } from '../../platform/index.ts';
 
 /** Where a system is to go. */
@@ -12,7 +11,7 @@ export interface WantedDisks {
 type Layout = NonNullable<ReturnType<typeof layoutOf>>;
 
 /** Where a system goes on these disks. `invalid_request` where that cannot be, by what there is; `invalid_configuration` where no disk was measured. */
-export function chooseLayout(disks: readonly InventoryDisk[], wanted: WantedDisks | undefined): Layout {
+export function chooseLayout(disks: readonly ServerDisk[], wanted: WantedDisks | undefined): Layout {
   const usual = layoutOf(disks);
   if (usual === null)
     throw fail('invalid_configuration', {
@@ -29,7 +28,7 @@ export function chooseLayout(disks: readonly InventoryDisk[], wanted: WantedDisk
   );
 }
 
-function ofSerials(disks: readonly InventoryDisk[], kind: Layout['kind'], serials: string[]): Layout {
+function ofSerials(disks: readonly ServerDisk[], kind: Layout['kind'], serials: string[]): Layout {
   const strange = serials.filter((serial) => disks.every((disk) => disk.serial !== serial));
   if (strange.length > 0)
     throw refused(
@@ -42,8 +41,8 @@ function ofSerials(disks: readonly InventoryDisk[], kind: Layout['kind'], serial
   return { kind, serials };
 }
 
-function namesOf(disks: readonly InventoryDisk[]): string {
-  return disks.map(({ serial, model }) => `${serial} (${model})`).join(', ');
+function namesOf(disks: readonly ServerDisk[]): string {
+  return disks.map(({ serial, model }) => `${serial} (${model ?? 'of an unknown model'})`).join(', ');
 }
 
 function refused(field: ErrorDetail['field'], message: string) {

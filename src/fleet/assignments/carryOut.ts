@@ -10,8 +10,9 @@ import {
 import { readNonce } from '../enrolment/readNonce.ts';
 import { proveStart } from '../enrolment/starts.ts';
 import { bmcConnection } from '../servers/life.ts';
+import { disksOf, type ServerDisk } from './disksOf.ts';
 import { giveUp } from './hear.ts';
-import { disksOf, findAssignment } from './open.ts';
+import { findAssignment } from './open.ts';
 import { type Assignment, type AssignmentFailure, lockAssignment } from './rows.ts';
 
 /** What a step of a saga has at hand. */
@@ -143,11 +144,7 @@ interface Late {
 }
 
 /** What is to be said of a server that should have been heard of by now; null: there is time. */
-function lateness(
-  ctx: Context,
-  assignment: Assignment,
-  disks: { serial: string; bytes: number }[],
-): Late | null {
+function lateness(ctx: Context, assignment: Assignment, disks: readonly ServerDisk[]): Late | null {
   const { state, step, powered_at: poweredAt, heard_at: heardAt, failure_code: code, failure } = assignment;
   const since = state === 'open' ? poweredAt : heardAt;
   if (since === null) return null;

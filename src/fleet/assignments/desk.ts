@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Desk, Plan, Report, Tree, TreeName } from '../../drivers/installer/index.ts';
+import type { Desk, InventoryDisk, Plan, Report, Tree, TreeName } from '../../drivers/installer/index.ts';
 import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { enrolmentDesk } from '../enrolment/desks.ts';
 import { findStart, type KeptStart } from '../enrolment/starts.ts';
+import { keepMeasuredDisks } from './disksOf.ts';
 import { hear } from './hear.ts';
 import { lookForRescue } from './proveRescue.ts';
 import { type Assignment, assignmentById, failAssignment, lockAssignment, openWork } from './rows.ts';
@@ -12,10 +13,10 @@ import { type Assignment, assignmentById, failAssignment, lockAssignment, openWo
 /** Systems that servers are installed with, as the process has them that serves the network. */
 export type Trees = (name: TreeName) => Promise<Tree>;
 
-const startDisks = statement<{ disks: string[] | null }, { startId: number }>(
-  'fleet.disksOfStart',
-  'select disks from server_starts where id = :startId',
-);
+const startDisks = statement<
+  { disks: string[] | null; measured: InventoryDisk[] | null },
+  { startId: number }
+>('fleet.disksOfStart', 'select disks, measured from server_starts where id = :startId');
 const nameTree = statement<never, { id: number; sha256: string; bytes: number }>(
   'fleet.nameTree',
   `update server_assignments set tree_sha256 = :sha256, tree_bytes = :bytes where id = :id and tree_sha256 is distinct from :sha256`,
@@ -110,7 +111,7 @@ async function planOf(
   if (assignment === null || assignment.state !== 'working') return { task: 'restart' };
   const { id, plan: sealed, tree: name } = assignment;
   if (sealed === null) return { task: 'restart' };
-  const said = (await ctx.db.maybe(startDisks, { startId }))?.disks ?? null;
+  const { disks: said = null, measured = null } = (await ctx.db.maybe(startDisks, { startId })) ?? {};
   if (said === null) return { task: 'wait' };
   if (assignment.kind !== 'rescue') {
     const wrong = wrongDisks(assignment, said);
@@ -118,6 +119,11 @@ async function planOf(
       await transaction(ctx, 'fleet.refuseDisks', (tx) => refuse(tx, id, wrong));
       return { task: 'wait' };
     }
+    // Of a server that is somebody's only the disks of the work are known to be there as they are written down.
+    if (measured !== null && assignment.wipe === null)
+      await transaction(ctx, 'fleet.keepMeasuredDisks', (tx) =>
+        keepMeasuredDisks(tx, assignment.server_id, measured),
+      );
   }
   const work = openWork(ctx, id, sealed);
   if (work.task === 'rescue') return { ...work, mac };

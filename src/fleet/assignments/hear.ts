@@ -3,7 +3,7 @@ import { record } from '../../events/index.ts';
 import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { serverInstalled } from '../events.ts';
 import { about, requireServer } from '../servers/staff.ts';
-import { disksOf } from './open.ts';
+import { disksOf } from './disksOf.ts';
 import {
   type Assignment,
   type AssignmentFailure,
@@ -13,9 +13,9 @@ import {
   lockAssignment,
 } from './rows.ts';
 
-const writeDisks = statement<never, { startId: number; disks: string }>(
+const writeDisks = statement<never, { startId: number; disks: string; measured: string }>(
   'fleet.writeStartDisks',
-  'update server_starts set disks = :disks::jsonb where id = :startId and disks is null',
+  'update server_starts set disks = :disks::jsonb, measured = :measured::jsonb where id = :startId and disks is null',
 );
 const write = statement<
   never,
@@ -50,7 +50,8 @@ export async function hear(
 ): Promise<void> {
   if (report.kind === 'inventory') {
     const disks = report.inventory.disks.map(({ serial }) => serial);
-    await ctx.db.run(writeDisks, { startId: start.id, disks: JSON.stringify(disks) });
+    const measured = JSON.stringify(report.inventory.disks);
+    await ctx.db.run(writeDisks, { startId: start.id, disks: JSON.stringify(disks), measured });
     return;
   }
   if (!start.proved || report.kind === 'bmc') return;

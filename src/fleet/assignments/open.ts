@@ -1,5 +1,6 @@
-import type { InventoryDisk, TreeName } from '../../drivers/installer/index.ts';
+import type { TreeName } from '../../drivers/installer/index.ts';
 import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import { disksOf, type ServerDisk } from './disksOf.ts';
 import {
   type Assignment,
   assignmentById,
@@ -35,10 +36,6 @@ const writePlan = statement<never, { id: number; plan: Buffer }>(
 const endStarts = statement<never, { id: number }>(
   'fleet.endAssignmentStarts',
   'delete from server_starts where assignment_id = :id',
-);
-const measured = statement<{ disks: InventoryDisk[] | null }, { serverId: number }>(
-  'fleet.measuredDisks',
-  `select hardware -> 'disks' as disks from servers where id = :serverId`,
 );
 
 /**
@@ -92,16 +89,11 @@ export function findAssignment(ctx: Context, id: number): Promise<Assignment | n
   return ctx.db.maybe(assignmentById, { id });
 }
 
-/** The disks that were measured in a server; none where nothing was. */
-export async function disksOf(ctx: Context, serverId: number): Promise<InventoryDisk[]> {
-  return (await ctx.db.maybe(measured, { serverId }))?.disks ?? [];
-}
-
 const kinds = ['nvme', 'ssd', 'hdd'] as const;
 
 /** Where a system goes that nobody said a place for: two alike of the fastest disks as RAID1, else the first of the fastest. Null: it has no disk. */
 export function layoutOf(
-  disks: readonly InventoryDisk[],
+  disks: readonly ServerDisk[],
 ): { kind: 'single' | 'raid1'; serials: string[] } | null {
   for (const kind of kinds)
     for (const disk of disks.filter((each) => each.kind === kind)) {

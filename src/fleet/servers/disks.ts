@@ -21,13 +21,33 @@ const takeOut = statement<never, { serverId: number; serial: string; now: Date }
   'fleet.takeOutDisk',
   'update server_disks set removed_at = :now where server_id = :serverId and serial = :serial and removed_at is null',
 );
-const putIn = statement<never, { serverId: number; serial: string; model: string | null; now: Date }>(
+// In the place of another one it is of its kind and size, until it is measured.
+const putIn = statement<
+  never,
+  { serverId: number; serial: string; model: string | null; removed: string | null; now: Date }
+>(
   'fleet.putInDisk',
-  `insert into server_disks (server_id, serial, model, installed_at) values (:serverId, :serial, :model, :now)`,
+  `insert into server_disks (server_id, serial, model, installed_at, kind, bytes)
+   select :serverId, :serial, :model::text, :now, b.kind, b.bytes
+   from (select 1) one left join lateral (
+     select was.kind, was.bytes from (
+       select d.value ->> 'kind' as kind, (d.value ->> 'bytes')::bigint as bytes, 1 as nth
+       from servers s, jsonb_array_elements(s.hardware -> 'disks') d
+       where s.id = :serverId and d.value ->> 'serial' = :removed::text
+       union all
+       select kind, bytes, 2 from server_disks where server_id = :serverId and serial = :removed::text and kind is not null
+     ) was order by was.nth limit 1) b on true`,
+);
+const unmeasure = statement<never, { id: number; reason: string; now: Date }>(
+  'fleet.unmeasureServer',
+  `update servers set state = 'waiting', reason = :reason, state_since = :now where id = :id and state = 'ready'`,
 );
 
+const changed = 'its disks were changed since it was measured: have it enrolled again';
+
 /**
- * Writes down that a disk was taken out of a server, put in, or one for another. `invalid_request` when it had no such disk, `conflict` when
+ * Writes down that a disk was taken out of a server, put in, or one for another: whoever is to wipe or install it is held to that. One in stock waits to be
+ * measured anew. `invalid_request` when it had no such disk, `conflict` when
  * the new one is in a server already.
  */
 export async function changeServerDisk(ctx: Context, id: number, { removed, installed, model }: DiskChange) {
@@ -40,16 +60,24 @@ export async function changeServerDisk(ctx: Context, id: number, { removed, inst
     const now = tx.clock.now();
     if (removed !== undefined && (await tx.db.run(takeOut, { serverId: id, serial: removed, now })) === 0)
       throw refuse('removed', `is the serial of no disk in ${name}`);
-    if (installed !== undefined) await install(tx, id, installed, model ?? null);
+    if (installed !== undefined)
+      await install(tx, id, { serial: installed, model: model ?? null, removed: removed ?? null });
+    // Sold is what was measured: nobody gets a disk that nobody has looked at, or fewer than its profile says.
+    await tx.db.run(unmeasure, { id, reason: changed, now });
     const data = { name, removed: removed ?? null, installed: installed ?? null };
     await record(tx, serverDiskChanged, { ...about(id), data });
     return readServer(tx, id);
   });
 }
 
-async function install(tx: TxContext, serverId: number, serial: string, model: string | null): Promise<void> {
+async function install(
+  tx: TxContext,
+  serverId: number,
+  disk: { serial: string; model: string | null; removed: string | null },
+): Promise<void> {
+  const { serial } = disk;
   try {
-    await tx.db.run(putIn, { serverId, serial, model, now: tx.clock.now() });
+    await tx.db.run(putIn, { serverId, ...disk, now: tx.clock.now() });
   } catch (error) {
     if (!isDuplicate(error, 'server_disks_serial')) throw error;
     throw fail('conflict', { message: `The disk ${serial} is in a server already`, cause: error });

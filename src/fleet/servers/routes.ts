@@ -224,7 +224,7 @@ export const serverRoutes = routes('/staff/servers', group, (route) => {
       operation: 'changeServerDisk',
       summary: 'Record a changed disk',
       description:
-        'Writes down by serial that a disk was taken out, put in, or one for another. The one that was taken out stays on the record.',
+        'Writes down by serial that a disk was taken out, put in, or one for another. The one that was taken out stays on the record. The next installation and the next wipe find exactly these; a server in stock waits to be enrolled again first.',
       body: S.DiskChange,
       data: S.ServerData,
       errors: ['not_found', 'conflict'],
