@@ -51,6 +51,7 @@ import {
   fleetPeriodicJobs,
   fleetWatches,
   imagePreparation,
+  jobsOnServers,
   nodesCheck,
   readLow,
   sealedArrivals,
@@ -168,7 +169,7 @@ export const allJobs: AnySaga[] = [
 ];
 
 /** What is done with what customers have: after a restore a person goes on with it, since nobody knows what became of it since the backup. */
-export const jobsOfCustomers: AnySaga[] = [...vpsJobs, ...dedicatedJobs];
+export const jobsOfCustomers: AnySaga[] = [...vpsJobs, ...dedicatedJobs, ...jobsOnServers];
 
 /** What a host does that holds no machines: images are made where they are needed. */
 export const jobsWithoutMachines: AnySaga[] = allJobs.filter((job) => job !== imagePreparation);

@@ -65,6 +65,19 @@ export const fleetConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'server.restored',
+    subject: 'server',
+    title:
+      'Servers that may be somebody’s since the backup that was restored: compare them with what customers have',
+    find: statement<Concern, { limit: number }>(
+      'fleet.restoredServers',
+      `select s.id, null::bigint as organization_id, r.restored_at as since,
+         s.name || ' is ' || s.state || ' as of the backup, and is not sold before the restore is released' as message
+       from (select restored_at from restores where released_at is null order by id desc limit 1) r
+         cross join servers s where s.state in ('ready', 'held') and s.state_since <= r.restored_at order by s.id limit :limit`,
+    ),
+  },
+  {
     kind: 'switch.failed',
     subject: 'switch',
     title: 'Switches that could not be read',

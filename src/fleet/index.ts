@@ -81,7 +81,7 @@ export {
   requireImage,
   requireOrderedImage,
 } from './images.ts';
-export { fleetJobs, fleetPeriodicJobs, fleetWatches } from './jobs.ts';
+export { fleetJobs, fleetPeriodicJobs, fleetWatches, jobsOnServers } from './jobs.ts';
 export { readLow } from './low.ts';
 export { fleetMeasures } from './measures.ts';
 export { moveHeld } from './moveHeld.ts';

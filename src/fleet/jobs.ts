@@ -17,6 +17,9 @@ import { readingBmc, readingBmcsPeriodicJob } from './servers/readings.ts';
 import { switchReading, switchReadingPeriodicJob } from './switches/read.ts';
 import { tellingNames } from './tellNames.ts';
 
+/** What is done to servers, of which any may be somebody's: after a restore a person goes on with it. */
+export const jobsOnServers: AnySaga[] = [switchingServer, enrolment];
+
 /** What the fleet does outside a request. */
 export const fleetJobs: AnySaga[] = [
   reverseNaming,
@@ -26,10 +29,9 @@ export const fleetJobs: AnySaga[] = [
   switchReading,
   askingBmc,
   readingBmc,
-  switchingServer,
   findingPorts,
-  enrolment,
   provingRescue,
+  ...jobsOnServers,
 ];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [

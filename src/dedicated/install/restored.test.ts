@@ -85,7 +85,9 @@ async function restore(serviceId: number, sagas: readonly AnySaga[]) {
     `update jobs set state = 'ready', finished_at = null, run_at = now() + interval '1 hour' where id in (select id from bk_jobs)`,
   );
   await settleRestore(world.product.ctx, sagas, async () => undefined);
-  await q('update restores set restored_at = (select max(opened_at) from server_assignments)');
+  await q(
+    'update restores set restored_at = (select max(opened_at) from server_assignments), released_at = now()',
+  );
   const [job] = await q('select id::text as id, state from jobs where id in (select id from bk_jobs)');
   await q(`update jobs set run_at = now() where id in (select id from bk_jobs) and state = 'ready'`);
   return job;

@@ -119,6 +119,8 @@ export const enrolment = saga<Payload, State>({
     },
   ],
   failed: (tx, { arrivalId }, failure) => endFailed(tx, arrivalId, failure),
+  // It can be accepted anew, and this is not gone on with then.
+  stuck: (tx, { arrivalId }, failure) => endFailed(tx, arrivalId, failure),
 });
 
 /** Until the machine has set our password from inside, where it is to. */

@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import { type Context, fail, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, fail, findHeldRestore, statement, type TxContext } from '../../platform/index.ts';
 import {
   serverGivenBack,
   serverHeld,
@@ -127,16 +127,21 @@ export function serverOfService(ctx: Context, serviceId: number): Promise<Server
   return ctx.db.maybe(ofService, { serviceId });
 }
 
-/** What can be chosen of these products, by product; one without a profile is missing from the answer. */
+/**
+ * What can be chosen of these products, by product; one without a profile is missing from the answer. While a restore of the database is held nothing is in
+ * stock: whatever the backup has there may be somebody's since, and one that is off looks like all others.
+ */
 export async function listServerOffers(
   ctx: Context,
   productIds: number[],
 ): Promise<Map<number, ServerOffer[]>> {
   const offers = new Map<number, ServerOffer[]>();
   if (productIds.length === 0) return offers;
-  for (const { productId, location, ...offer } of await ctx.db.many(offersOf, { productIds })) {
+  const isHeld = (await findHeldRestore(ctx)) !== null;
+  for (const { productId, location, ready, ...offer } of await ctx.db.many(offersOf, { productIds })) {
     const others = offers.get(productId) ?? [];
-    offers.set(productId, location === null ? others : [...others, { ...offer, location }]);
+    const there = { ...offer, ready: isHeld ? 0 : ready };
+    offers.set(productId, location === null ? others : [...others, { ...there, location }]);
   }
   return offers;
 }
@@ -161,6 +166,7 @@ export async function holdServers(
   tx: TxContext,
   wants: readonly WantedServer[],
 ): Promise<{ serviceId: number; serverId: number; location: string }[]> {
+  if (wants.length > 0 && (await findHeldRestore(tx)) !== null) throw fail('insufficient_stock');
   // One order after the other: at once, all would choose the same server, wait for it, and choose again but for one.
   const productIds = [...new Set(wants.map((want) => want.productId))].sort((a, b) => a - b);
   for (const productId of productIds) await tx.db.one(lockStock, { productId });
@@ -246,7 +252,7 @@ export async function noteOfReturn(tx: TxContext, serviceId: number, problem: st
 
 /**
  * Takes a server away from the service that holds or has it, and keeps it out of stock with the reason, and what was noted of its way back. Whatever it is
- * otherwise, such as in quarantine already, stays.
+ * otherwise, such as in quarantine already, stays. Where a job does that, what becomes of the service is the job's to see to.
  */
 export async function setServerAside(
   tx: TxContext,
