@@ -45,6 +45,7 @@ import { ownPassword } from '../credentials/keep.ts';
 import { isServersFault, unfit } from '../faults.ts';
 import { hostnameOf } from '../queries.ts';
 import { type AtServer, callOff, disarmIfHeard, requireGreeting, serverIn, stages } from '../stages.ts';
+import { isStillIts, requireStillIts } from '../stillIts.ts';
 
 interface Payload {
   serviceId: number;
@@ -105,6 +106,7 @@ const planStep: ProvisionStep = {
   transactional: true,
   do: async ({ ctx, payload: { serviceId }, state }) => {
     const serverId = serverIn(state);
+    await requireStillIts(ctx, serviceId, serverId);
     const order = await requireOrder(ctx, serviceId);
     const disks = await disksOf(ctx, serverId);
     const layout = layoutOf(disks);
@@ -157,6 +159,7 @@ const carryingOut = stages<Payload, State>({
 async function leaveOff(run: ProvisionRun): Promise<void> {
   const { serverId, assignmentId } = run.state;
   if (serverId === undefined || assignmentId === undefined) return;
+  if (!(await isStillIts(run.ctx, run.payload.serviceId, serverId))) return;
   if (run.isHeld) return requireServerOff(run, serverId);
   const assignment = await findAssignment(run.ctx, assignmentId);
   if (assignment === null || (assignment.powered_at === null && assignment.heard_at === null)) return; // nothing was done to it

@@ -92,6 +92,16 @@ it('a server on its way back is put aside once its job was dismissed: its addres
   expect(address).toEqual({ state: 'resting' });
   expect(await world.starts(first.mac)).toContain('sanboot');
   expect((await staff().post(`/staff/servers/${first.id}/release`)).body.data.server.state).toBe('waiting');
+
+  // Somebody else has it by now; the job that was dismissed is retried all the same, and has nothing to do with it.
+  await sql(world.product, `update servers set state = 'rented', service_id = 7 where id = $1`, first.id);
+  expect([first.bmc.power, (await staff().post(`/staff/jobs/${job}/retry`)).status]).toEqual(['on', 200]);
+  await until(
+    () => sql<{ state: string }>(world.product, 'select state from jobs where id = $1', job),
+    ([each]) => each?.state === 'done',
+    60_000,
+  );
+  expect([first.bmc.power, (await serverOf(first.id)).state]).toEqual(['on', 'rented']);
 }, 120_000);
 
 it('a server whose delivery was dismissed is put aside, and its order has failed and goes on with another one', async () => {

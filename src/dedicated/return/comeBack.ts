@@ -26,6 +26,7 @@ import { forgetShield } from '../../shield/index.ts';
 import { isServersFault, unfit } from '../faults.ts';
 import { findUnderWay } from '../queries.ts';
 import { type AtServer, callOff, serverIn, stages } from '../stages.ts';
+import { isStillIts, requireStillIts } from '../stillIts.ts';
 import { keepProof } from './proof.ts';
 
 interface Payload {
@@ -93,6 +94,7 @@ const planStep: ReturnStep = {
   transactional: true,
   do: async ({ ctx, payload: { serviceId }, state }) => {
     const serverId = serverIn(state);
+    await requireStillIts(ctx, serviceId, serverId);
     const wipe = (await disksOf(ctx, serverId)).map(({ serial }) => serial);
     if (wipe.length === 0) throw unfit('no disk of it was measured, so nobody can say that all were wiped');
     await closeAllOf(ctx, serverId);
@@ -109,7 +111,7 @@ const carryingOut = stages<Payload, State>({
 // It is off before its addresses rest; where that cannot be had, staff reads so.
 async function leaveOff(run: ReturnRun): Promise<void> {
   const { ctx, payload, state } = run;
-  if (state.serverId === undefined) return;
+  if (state.serverId === undefined || !(await isStillIts(ctx, payload.serviceId, state.serverId))) return;
   if (run.isHeld) return requireServerOff(run, state.serverId);
   try {
     await switchOff(run, state.serverId);
@@ -124,6 +126,7 @@ const offStep: ReturnStep = {
   name: 'off',
   do: async (run) => {
     const serverId = serverIn(run.state);
+    await requireStillIts(run.ctx, run.payload.serviceId, serverId);
     // Since the backup it may have been sold to somebody else.
     if (run.isHeld) await requireServerOff(run, serverId);
     await switchOff(run, serverId, new Date(run.state.wipedAt ?? 0));
@@ -150,7 +153,7 @@ export const comeBack = saga<Payload, State>({
   queue: 'racks',
   steps: [...[lookStep, openStep, restStep, planStep], ...carryingOut, ...[offStep, stockStep]],
   failed: async (tx, { serviceId }, failure) => {
-    if (failure.code === nothingToReturn) return 'unwanted';
+    if (failure.code === nothingToReturn || failure.code === 'server_taken_away') return 'unwanted';
     // Anything else is a defect of ours: the server stays on its way, and staff has the job tried again.
     if (!isServersFault(failure)) return undefined;
     const server = await findRentedServer(tx, serviceId);
