@@ -1,5 +1,10 @@
 import { type Concern, type ConcernSource, statement } from '../platform/index.ts';
 
+/** Of one alone nobody knows whether it is the network. */
+const silentRacks = `select k.id, k.name, max(b.problem_since) as since, count(*) as bmcs
+  from racks k join servers s on s.rack_id = k.id join server_bmcs b on b.server_id = s.id
+  group by k.id having count(*) > 1 and bool_and(b.is_silent)`;
+
 /** Nodes that nobody hears of or whose hosts lack something, and images that cannot be made. */
 export const fleetConcerns: ConcernSource[] = [
   {
@@ -43,13 +48,25 @@ export const fleetConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'rack.silent',
+    subject: 'rack',
+    title: 'Racks of which no BMC answers: look at the management network',
+    find: statement<Concern, { limit: number }>(
+      'fleet.silentRacks',
+      `select id, null::bigint as organization_id, since,
+         name || ': none of its ' || bmcs || ' BMCs answers, so it is the management network. Whatever waits for these servers goes on waiting' as message
+       from (${silentRacks}) r order by since desc, id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'server.bmc_lost',
     subject: 'server',
     title: 'Servers whose BMC does not answer or does not let us in',
     find: statement<Concern, { limit: number }>(
       'fleet.lostBmcs',
       `select s.id, null::bigint as organization_id, b.problem_since as since, s.name || ': ' || b.problem as message
-       from server_bmcs b join servers s on s.id = b.server_id where b.problem is not null
+       from server_bmcs b join servers s on s.id = b.server_id
+       where b.problem is not null and not (b.is_silent and exists (select from (${silentRacks}) r where r.id = s.rack_id))
        order by b.problem_since desc, b.server_id desc limit :limit`,
     ),
   },

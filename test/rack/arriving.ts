@@ -10,6 +10,7 @@ import { installerFolder } from '../../src/drivers/installer/image/store.ts';
 import type { Netboot, NetbootOptions } from '../../src/drivers/netboot/index.ts';
 import { openSwitches, type SimulatedSwitches, simulatedSwitches } from '../../src/drivers/switch/index.ts';
 import { startTestProduct, type TestProduct, until } from '../product.ts';
+import { hasty } from './hasty.ts';
 
 /** A product that serves a network of servers over loopback, without dnsmasq and without an installer that anybody could start. */
 export interface ArrivingProduct {
@@ -57,8 +58,11 @@ export interface Told {
   bmcAddress: string | null;
 }
 
-/** Starts one. Its BMCs are simulated, whatever they say that they speak. */
-export async function startArrivingProduct(env: Record<string, string> = {}): Promise<ArrivingProduct> {
+/** Starts one. Its BMCs are simulated, whatever they say that they speak, and waited for so long at most. */
+export async function startArrivingProduct(
+  env: Record<string, string> = {},
+  waitsMs: number | null = null,
+): Promise<ArrivingProduct> {
   const images = await mkdtemp(join(tmpdir(), 'innkeeper-images-'));
   const files = [
     ...[`${installerFolder}/vmlinuz`, `${installerFolder}/initrd`, 'ipxe/snponly.efi'],
@@ -69,7 +73,8 @@ export async function startArrivingProduct(env: Record<string, string> = {}): Pr
     await writeFile(join(images, name), name.endsWith('sha256') ? '5a'.repeat(32) : name);
   }
   const rack = simulatedRack();
-  const open = openBmcs({ rack, offForMs: 0 });
+  const simulated = openBmcs({ rack, offForMs: 0 });
+  const open = waitsMs === null ? simulated : hasty(simulated, waitsMs);
   const switches = simulatedSwitches();
   const openSwitch = openSwitches(switches);
   const greets = new Set<string>();

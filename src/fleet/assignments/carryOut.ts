@@ -10,6 +10,7 @@ import {
 import { readNonce } from '../enrolment/readNonce.ts';
 import { proveStart } from '../enrolment/starts.ts';
 import { bmcConnection } from '../servers/life.ts';
+import { isOutOfOrder } from '../servers/silence.ts';
 import { disksOf, type ServerDisk } from './disksOf.ts';
 import { giveUp } from './hear.ts';
 import { findAssignment } from './open.ts';
@@ -29,8 +30,6 @@ export type Stage = 'powered' | 'proved' | 'done';
 
 /** Large servers look at their memory for minutes before they start anything. */
 const comesWithinMs = 20 * 60_000;
-/** A BMC that answers nobody for so long is out of order. */
-const bmcWithinMs = 10 * 60_000;
 const saysSomethingWithinMs = 10 * 60_000;
 const oursToMend: ReadonlySet<string> = new Set(['program_absent', 'spec_invalid', 'not_supported']);
 /** It prints its nonce every two seconds; of a stranger's start none is read however long one listens. */
@@ -268,7 +267,7 @@ export async function disarm(at: AtHand, serverId: number): Promise<void> {
   await withBmcOf(at, serverId, null, (bmc) => bmc.setNextBoot(null));
 }
 
-/** A BMC that is silent is waited for until some minutes after `since`, and not at all without one. */
+/** A BMC that is silent is waited for until it is out of order itself, and not at all without `since`. */
 async function withBmcOf<T>(
   { ctx, drivers }: AtHand,
   serverId: number,
@@ -285,7 +284,7 @@ async function withBmcOf<T>(
     if (!(error instanceof BmcError)) throw error;
     // Ours, and no server's: what others do with it at the moment, a program that this host lacks.
     if (!error.wasAsked || oursToMend.has(error.code)) throw error;
-    const isLate = since === null || ctx.clock.now().getTime() - since.getTime() > bmcWithinMs;
+    const isLate = since === null || (error.waits && (await isOutOfOrder(ctx, serverId, since)));
     // One that said yes has had all of the call's time to do it.
     const isFinal = error.permanent || error.code === 'nothing_happened';
     if (error.waits ? isLate : isFinal)

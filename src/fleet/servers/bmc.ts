@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { BmcKind } from '../../drivers/bmc/index.ts';
+import type { BmcConnection, BmcKind } from '../../drivers/bmc/index.ts';
 import { type Context, refuse, type SealedValue, statement, type TxContext } from '../../platform/index.ts';
 
 /** A BMC as staff gives it. */
@@ -34,7 +34,7 @@ const writeBmc = statement<never, Reached & { serverId: number; password: Buffer
    values (:serverId, :kind, :address, :port::integer, :user, :password, :certificate)
    on conflict (server_id) do update set kind = excluded.kind, address = excluded.address, port = excluded.port,
      username = excluded.username, password = excluded.password, certificate = excluded.certificate, power = null, heard_at = null,
-     asked_at = null, shows_line = null, problem = null, problem_since = null, power_problem = null`,
+     asked_at = null, shows_line = null, problem = null, problem_since = null, is_silent = false, power_problem = null`,
 );
 const deleteBmc = statement<never, { serverId: number }>(
   'fleet.deleteServerBmc',
@@ -101,3 +101,11 @@ function sealBmcPassword({ seal }: Context, serverId: number, password: string):
 export function openBmcPassword({ seal }: Context, serverId: number, sealed: Buffer): string {
   return seal.open(sealed, contextOf(serverId));
 }
+
+/** Which BMC that is and who we are there. */
+export function placeOf({ kind, address, port, user }: BmcConnection): string {
+  return [kind, address, port ?? '', user].join(' ');
+}
+
+/** The same of the row `b` of `server_bmcs`. */
+export const placeNow = `concat_ws(' ', b.kind, host(b.address), coalesce(b.port::text, ''), b.username)`;

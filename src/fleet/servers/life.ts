@@ -10,7 +10,9 @@ import {
   type TxContext,
 } from '../../platform/index.ts';
 import { serverBmcBack, serverBmcLost } from '../events.ts';
-import { openBmcPassword, type Reached } from './bmc.ts';
+import { openBmcPassword, placeNow, placeOf, type Reached } from './bmc.ts';
+
+export { placeNow, placeOf } from './bmc.ts';
 
 interface Payload {
   serverId: number;
@@ -19,7 +21,8 @@ interface Payload {
 interface State {
   /** Whom it was asked at: what another one said says nothing. */
   at: string;
-  found: { power: ServerPower } | { problem: string };
+  /** `isSilent`: nobody answered at all. */
+  found: { power: ServerPower } | { problem: string; isSilent: boolean };
 }
 
 /** Each is asked this often, so that a login that stops working is noticed within the hour, and a silent one much sooner. */
@@ -63,7 +66,7 @@ export const askingBmc = saga<Payload, State>({
           if (!isOfBmc(error)) throw error;
           // Its readings are being taken: that it had no time says nothing of it, and a minute later it is asked again.
           if (!error.wasAsked) return {};
-          return { at, found: { problem: error.message } };
+          return { at, found: { problem: error.message, isSilent: error.waits } };
         }
       },
     },
@@ -78,19 +81,19 @@ export function isOfBmc(error: unknown): error is BmcError {
   return error instanceof BmcError;
 }
 
-/** Which BMC that is and who we are there. */
-export function placeOf({ kind, address, port, user }: BmcConnection): string {
-  return [kind, address, port ?? '', user].join(' ');
-}
-
-/** The same of the row `b` of `server_bmcs`. */
-export const placeNow = `concat_ws(' ', b.kind, host(b.address), coalesce(b.port::text, ''), b.username)`;
 const write = statement<
   { name: string; before: string | null },
-  { serverId: number; at: string; power: ServerPower | null; problem: string | null; now: Date }
+  {
+    serverId: number;
+    at: string;
+    power: ServerPower | null;
+    problem: string | null;
+    isSilent: boolean;
+    now: Date;
+  }
 >(
   'fleet.hearBmc',
-  `update server_bmcs b set power = coalesce(:power, b.power), problem = :problem, asked_at = :now,
+  `update server_bmcs b set power = coalesce(:power, b.power), problem = :problem, is_silent = :isSilent, asked_at = :now,
      heard_at = case when :problem::text is null then :now else b.heard_at end,
      problem_since = case when :problem::text is null then null else coalesce(b.problem_since, :now) end
    from (select server_id, problem from server_bmcs where server_id = :serverId for no key update) o, servers s
@@ -105,8 +108,9 @@ export async function hear(
   at: string,
   found: State['found'],
 ): Promise<void> {
-  const [power, problem] = 'problem' in found ? [null, found.problem] : [found.power, null];
-  const written = await tx.db.maybe(write, { serverId, at, power, problem, now: tx.clock.now() });
+  const { power, problem, isSilent } =
+    'problem' in found ? { ...found, power: null } : { ...found, problem: null, isSilent: false };
+  const written = await tx.db.maybe(write, { serverId, at, power, problem, isSilent, now: tx.clock.now() });
   if (written === null || (written.before === null) === (problem === null)) return;
   const about = { subject: { type: 'server', id: serverId }, organizationId: null };
   if (problem === null) await record(tx, serverBmcBack, { ...about, data: { name: written.name } });

@@ -24,6 +24,7 @@ const pages = {
   ticket_mail: '/staff/unclaimed-mails/$id',
   cluster: '/staff/clusters/$id',
   switch: '/staff/switches/$id',
+  rack: '/staff/racks/$id',
   server: '/staff/servers/$id',
 } as const;
 
