@@ -34,7 +34,7 @@ import {
   taxConcerns,
 } from './billing/index.ts';
 import { ticketPeriodicJob } from './consoles/index.ts';
-import { dedicatedJobs, dedicatedReactions, sealedCredentials } from './dedicated/index.ts';
+import { dedicatedJobs, dedicatedPeriodicJobs, dedicatedReactions, sealedCredentials } from './dedicated/index.ts';
 import {
   eventMeasures,
   mailConcerns,
@@ -238,6 +238,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'billing.askTaxIds', intervalMs: minute, due: nextTaxId, work: askDueTaxIds },
   { name: 'billing.correctTaxes', intervalMs: minute, due: nextAnswered, work: correctTaxes },
   ...fleetPeriodicJobs,
+  ...dedicatedPeriodicJobs,
   { name: 'account.purgeSessions', intervalMs: 10 * minute, work: purgeSessions },
   { name: 'account.forgetClosed', intervalMs: 10 * minute, work: forgetClosed },
   { name: 'account.purgeChallenges', intervalMs: 10 * minute, work: purgeChallenges },

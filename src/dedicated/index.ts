@@ -6,7 +6,7 @@
 import './errors.ts';
 import './permissions.ts';
 
-import type { AnySaga, Reaction } from '../platform/index.ts';
+import type { AnySaga, PeriodicJob, Reaction } from '../platform/index.ts';
 import { consoleReactions } from './console/reactions.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
@@ -16,6 +16,8 @@ import { reinstall } from './reinstall/saga.ts';
 import { rescue, rescueOff } from './rescue/sagas.ts';
 import { comeBack } from './return/comeBack.ts';
 import { returnReactions } from './return/reactions.ts';
+import { suspendReactions, watchSuspendedPeriodicJob } from './suspend/reactions.ts';
+import { resumeServer, suspendServer } from './suspend/suspend.ts';
 
 export { rentedConsoles } from './console/room.ts';
 export { sealedCredentials } from './credentials/keep.ts';
@@ -23,7 +25,12 @@ export { dedicatedPersonal } from './personal.ts';
 export { dedicatedRoutes, proofRoutes } from './routes.ts';
 
 /** What is done to servers outside a request. */
-export const dedicatedJobs: AnySaga[] = [provision, comeBack, reinstall, rescue, rescueOff];
+export const dedicatedJobs: AnySaga[] = [
+  ...[provision, comeBack, reinstall, rescue, rescueOff],
+  ...[suspendServer, resumeServer],
+];
+
+export const dedicatedPeriodicJobs: PeriodicJob[] = [watchSuspendedPeriodicJob];
 
 export const dedicatedReactions: Reaction[] = [
   ...deliveryReactions,
@@ -31,4 +38,5 @@ export const dedicatedReactions: Reaction[] = [
   ...consoleReactions,
   ...returnReactions,
   ...leavingReactions,
+  ...suspendReactions,
 ];

@@ -114,6 +114,17 @@ export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
 export { listServerImages, serverTreeOf } from './serverImages.ts';
 export { sealedBmcs } from './servers/bmc.ts';
 export { beginCustomerWork, endCustomerWork } from './servers/customerWork.ts';
+export {
+  askNow,
+  dropWasOn,
+  haltServer,
+  hearPower,
+  keepWasOn,
+  powerOfServices,
+  readPowerOf,
+  readWasOn,
+  startServer,
+} from './servers/halt.ts';
 export { switchServer } from './servers/power.ts';
 export {
   beginReturn,

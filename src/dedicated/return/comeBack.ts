@@ -27,6 +27,7 @@ import { isServersFault, unfit } from '../faults.ts';
 import { findUnderWay } from '../queries.ts';
 import { type AtServer, callOff, serverIn, stages } from '../stages.ts';
 import { isStillIts, requireStillIts } from '../stillIts.ts';
+import { requireSuspensionAtRest } from '../suspend/suspend.ts';
 import { keepProof } from './proof.ts';
 
 interface Payload {
@@ -78,6 +79,7 @@ const restStep: ReturnStep = {
     const { serviceId } = payload;
     // Before anything is planned: a plan answers whoever starts from the network.
     if (run.isHeld) await requireServerOff(run, serverIn(state));
+    await requireSuspensionAtRest(ctx, serviceId);
     // What is called off for it has its end as well before another plan is written for the server.
     const switching =
       (await findUnderWay(ctx, serviceId))?.command ??

@@ -111,7 +111,7 @@ const move = statement<
   { id: number; state: ServerState; reason: string | null; serviceId: number | null; now: Date }
 >(
   'fleet.moveServer',
-  `update servers set state = :state, reason = :reason::text, service_id = :serviceId::bigint, state_since = :now
+  `update servers set state = :state, reason = :reason::text, service_id = :serviceId::bigint, state_since = :now, was_on = null
    where id = :id`,
 );
 const lockToSetAside = statement<

@@ -41,7 +41,7 @@ export async function askByHand(
   const needless = undoes.length === 0 ? [] : await tx.db.many(dropTasks, { serviceId, tasks: undoes });
   if (needless.length > 0 && task !== 'terminate') return;
   // Of a server out of the rack a room does the rest.
-  if (service.onServer && task !== 'suspend' && task !== 'unsuspend') return;
+  if (service.onServer) return;
   await tx.db.run(insertTask, { serviceId, organizationId, task, now: tx.clock.now() });
 }
 

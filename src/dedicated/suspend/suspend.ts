@@ -1,0 +1,157 @@
+import {
+  closeAllOf,
+  dropWasOn,
+  findRentedServer,
+  haltServer,
+  hearPower,
+  keepWasOn,
+  type RentedServer,
+  readPowerOf,
+  readWasOn,
+  startServer,
+} from '../../fleet/index.ts';
+import {
+  type Context,
+  type Failure,
+  isJobOpenAbout,
+  type Run,
+  type Step,
+  saga,
+} from '../../platform/index.ts';
+import { requireOrder } from '../../services/index.ts';
+
+interface Payload {
+  serviceId: number;
+}
+
+interface State {
+  serverId: number;
+  /** Whom the power was asked of last, and what was said. */
+  at: string;
+  power: 'on' | 'off';
+}
+
+type PowerRun = Run<Payload, State>;
+type PowerStep = Step<Payload, State>;
+
+/** Code of a change of power that nobody calls for any more. */
+const calledOff = 'called_off';
+/** What ends by itself or once staff has seen to the BMC. One that is silent is waited for, whatever it takes. */
+const outages = [
+  ...['bmc_refused', 'answer_invalid', 'nothing_happened', 'sign_in_refused', 'other_bmc'],
+  ...['bmc_forgotten', 'program_absent'],
+];
+
+/** The server of a service in that state; ends the job when it is in another one by now, or has no server any more. */
+async function requireIn(
+  ctx: Context,
+  { serviceId }: Payload,
+  status: 'suspended' | 'active',
+): Promise<RentedServer> {
+  const { status: is } = await requireOrder(ctx, serviceId);
+  const server = await findRentedServer(ctx, serviceId);
+  if (is === status && server?.state === 'rented') return server;
+  const message = `the service is ${is}, or has no server that is its customer's`;
+  throw Object.assign(new Error(message), { code: calledOff, permanent: true, unwanted: true });
+}
+
+async function isIn(ctx: Context, payload: Payload, status: 'suspended' | 'active'): Promise<boolean> {
+  return (await requireOrder(ctx, payload.serviceId)).status === status;
+}
+
+/** What its customer or staff has asked of its power has its end first: two at once would each undo what the other did. */
+function requireRest({ switching }: RentedServer): void {
+  if (switching === null) return;
+  const message = `the action ${switching} is still running on the server`;
+  throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+}
+
+const suspendedStep: PowerStep = {
+  name: 'find',
+  transactional: true,
+  do: async ({ ctx, payload }) => {
+    const { id: serverId } = await requireIn(ctx, payload, 'suspended');
+    // Whatever our installer was to do for its customer is called off: it would have the server on.
+    await closeAllOf(ctx, serverId);
+    return { serverId };
+  },
+};
+
+const lookStep: PowerStep = {
+  name: 'look',
+  do: async (run) => {
+    const server = await requireIn(run.ctx, run.payload, 'suspended');
+    requireRest(server);
+    return readPowerOf(run, server.id);
+  },
+  recorded: (tx, { serviceId }, { power }) => keepWasOn(tx, serviceId, power === 'on'),
+};
+
+const offStep: PowerStep = {
+  name: 'off',
+  do: async (run) => {
+    const server = await requireIn(run.ctx, run.payload, 'suspended');
+    requireRest(server);
+    return haltServer(run, server.id, () => isIn(run.ctx, run.payload, 'suspended'));
+  },
+};
+
+/**
+ * Switches off the server of a service that was suspended: by its power button, and by force where its system does not follow. Whether it was on is kept, for when
+ * it may run again. While its BMC is silent the job waits, and the service is suspended all the same.
+ */
+export const suspendServer = saga<Payload, State>({
+  name: 'dedicated.suspend',
+  queue: 'machine',
+  outages,
+  steps: [suspendedStep, lookStep, offStep],
+  succeeded: async (tx, _payload, { serverId, at, power }) => {
+    if (serverId !== undefined && at !== undefined && power !== undefined)
+      await hearPower(tx, serverId, at, power);
+  },
+  failed: async (_tx, _payload, failure) => verdictOf(failure),
+});
+
+const onStep: PowerStep = {
+  name: 'on',
+  do: async (run) => {
+    const { ctx, payload } = run;
+    const server = await requireIn(ctx, payload, 'active');
+    requireRest(server);
+    if (await isJobOpenAbout(ctx, suspendServer, payload)) {
+      const message = 'the server is still being switched off';
+      throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+    }
+    if ((await readWasOn(ctx, payload.serviceId)) !== true) return {};
+    const found = await startServer(run, server.id, () => isIn(ctx, payload, 'active'));
+    return { serverId: server.id, ...found };
+  },
+};
+
+/** What was on before its service was suspended is on again, once its BMC answers. */
+export const resumeServer = saga<Payload, State>({
+  name: 'dedicated.resume',
+  queue: 'machine',
+  outages,
+  steps: [onStep],
+  succeeded: async (tx, { serviceId }, { serverId, at, power }) => {
+    if (serverId !== undefined && at !== undefined && power !== undefined)
+      await hearPower(tx, serverId, at, power);
+    // Suspended again meanwhile: it still is to be what it was before.
+    if (await isIn(tx, { serviceId }, 'active')) await dropWasOn(tx, serviceId);
+  },
+  failed: async (_tx, _payload, failure) => verdictOf(failure),
+});
+
+function verdictOf({ code }: Failure): 'unwanted' | undefined {
+  return code === calledOff ? 'unwanted' : undefined;
+}
+
+/** Nothing of a suspension is at work with a server any more. */
+export async function requireSuspensionAtRest(ctx: PowerRun['ctx'], serviceId: number): Promise<void> {
+  for (const each of [suspendServer, resumeServer]) {
+    if (!(await isJobOpenAbout(ctx, each, { serviceId }))) continue;
+    const message = 'the server is being switched for the suspension of its service';
+    throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+  }
+}
