@@ -200,8 +200,8 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: 'to whom a mail goes; each entry of the audit says whose it is, and who did it to whom',
   },
   fleet: {
-    tables: ['jobs', 'products', 'restores', 'services'],
-    why: 'a profile names the product that its servers are the stock of, and staff reads what that is called; whether anything is at work for the service that has a server; which servers a person compares after a restore',
+    tables: ['jobs', 'product_options', 'products', 'restores', 'services'],
+    why: 'a profile names the product that its servers are the stock of, staff reads what that is called, and what it asks for has to be what the profile says; whether anything is at work for the service that has a server; which servers a person compares after a restore',
   },
   catalog: {
     tables: ['invoices'],

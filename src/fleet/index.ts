@@ -107,6 +107,7 @@ export {
 } from './placement.ts';
 export { addPool, gatewaysOf, type Pool } from './pools.ts';
 export { imagePreparation } from './prepareImage.ts';
+export { unorderable } from './profiles/orderable.ts';
 export { dedicatedModule } from './profiles/staff.ts';
 export { replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';

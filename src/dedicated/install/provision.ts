@@ -12,6 +12,7 @@ import {
   requireOrderedImage,
   requireServerOff,
   reserveAddresses,
+  type ServerChoice,
   serverOfService,
   serverTreeOf,
   setServerAside,
@@ -220,12 +221,15 @@ export const provision = saga<Payload, State>({
     const order = await requireOrder(tx, serviceId);
     await lockServicesOf(tx, order.invoiceId);
     if (isServersFault(failure) && (await takeAnother(tx, order, payload, failure))) return 'unwanted';
-    await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
+    await giveBackAddresses(tx, serviceId);
     return failDelivery(tx, serviceId, `${failure.step}: ${failure.message}`);
   },
 });
 
-/** Keeps the server out of stock, and goes on with another one where there is one; the addresses stay. False: the order cannot go on. */
+/**
+ * Keeps the server out of stock, and goes on with another one where there is one: of the same place with the same addresses, else, of an order that names no
+ * place, with addresses of where it stands. False: the order cannot go on.
+ */
 async function takeAnother(
   tx: TxContext,
   order: Order,
@@ -235,17 +239,30 @@ async function takeAnother(
   const server = await serverOfService(tx, serviceId);
   if (server !== null) await setServerAside(tx, server.id, `it could not be installed: ${message}`);
   // It was set aside without being switched off, and may use its addresses for as long as it runs.
-  else await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
+  else await giveBackAddresses(tx, serviceId);
   if (isSecond || order.status !== 'pending') return false;
-  try {
-    const choice = wantedOf(order);
-    await holdAnotherServer(tx, serviceId, { ...choice, location: server?.location ?? choice.location });
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'insufficient_stock') return false;
-    throw error;
-  }
+  const choice = wantedOf(order);
+  const there = server?.location ?? null;
+  const held =
+    (await holdIfThere(tx, serviceId, { ...choice, location: choice.location ?? there })) ??
+    (choice.location === null && there !== null ? await holdIfThere(tx, serviceId, choice) : null);
+  if (held === null) return false;
+  if (there !== null && held.location !== there) await giveBackAddresses(tx, serviceId);
   await enqueue(tx, provision, { serviceId, isSecond: true }, { organizationId: order.organizationId });
   return true;
+}
+
+async function holdIfThere(tx: TxContext, serviceId: number, choice: ServerChoice) {
+  try {
+    return await holdAnotherServer(tx, serviceId, choice);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'insufficient_stock') return null;
+    throw error;
+  }
+}
+
+async function giveBackAddresses(tx: TxContext, serviceId: number): Promise<void> {
+  await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
 }
 
 function wantedOf({ productId, options }: Order) {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { newServerProduct, newServers } from '../../../test/rack/stock.ts';
 import { sql } from '../../../test/sql.ts';
 
 let bed: ArrivingProduct;
@@ -105,5 +106,48 @@ describe('a profile of servers', () => {
     ]);
     await staff().delete(`${profiles}/${id}`);
     expect((await staff().get(profiles)).body.data).toEqual(before);
+  });
+});
+
+describe('what a profile is sold as', () => {
+  it('can be ordered by what the product asks for, whichever of the two is changed', async () => {
+    const productId = await newServerProduct(bed.product);
+    const servers = [{ kind: 'nvme', gb: 960, count: 2 }];
+    const add = (rules: object) => {
+      made += 1;
+      return staff().post(profiles, { name: `sold ${made}`, model: 'sold', product_id: productId, ...rules });
+    };
+    const refused: [object, RegExp][] = [
+      [{ disks: servers }, /asks for option1, and the profile does not say how many GB of memory/],
+      [{ memory_gib: 64 }, /asks for option2, and the profile does not say/],
+      [
+        { memory_gib: 2_048, disks: servers },
+        /nobody can order 2048 GB of memory by option1, which goes from 1 to 1024/,
+      ],
+    ];
+    for (const [rules, message] of refused) {
+      const { status, body } = await add(rules);
+      expect([status, body.details]).toEqual([
+        400,
+        [{ field: 'product_id', message: expect.stringMatching(message) }],
+      ]);
+    }
+    const added = await add({ memory_gib: 64, disks: servers });
+    expect(added.status, JSON.stringify(added.body)).toBe(200);
+    const { id } = added.body.data.profile;
+    const changed = await staff().patch(`${profiles}/${id}`, { memory_gib: null });
+    expect([changed.status, changed.body.details?.[0]?.field]).toEqual([400, 'product_id']);
+
+    await newServers(bed.product, productId, 1);
+    const narrower = await staff().patch(`/staff/products/${productId}`, {
+      options: [{ key: 'option1', min: 1, max: 32 }],
+    });
+    expect([narrower.status, narrower.body.details?.[0]?.message]).toEqual([
+      400,
+      expect.stringMatching(/nobody can order 64 GB of memory by option1, which goes from 1 to 32/),
+    ]);
+    const hidden = await staff().patch(`/staff/products/${productId}`, { status: 'hidden' });
+    expect(hidden.status, JSON.stringify(hidden.body)).toBe(200);
+    expect((await staff().patch(`${profiles}/${id}`, { memory_gib: null })).status).toBe(200);
   });
 });

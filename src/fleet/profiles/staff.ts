@@ -11,8 +11,9 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { profileCreated, profileDeleted, profileUpdated } from '../events.ts';
-import { type Rules, saidBy } from './fit.ts';
+import { type DiskRule, type Rules, saidBy } from './fit.ts';
 import { fitAll } from './keep.ts';
+import { findAsked, unorderable } from './orderable.ts';
 
 interface ProfileRow extends Rules, SoldAs {
   id: number;
@@ -99,7 +100,7 @@ export async function addProfile(ctx: Context, wanted: NewProfile) {
   });
   return transaction(ctx, 'fleet.addServerProfile', async (tx) => {
     await lockProfiles(tx);
-    await requireSoldWhole(tx, values.productId);
+    await requireSoldWhole(tx, values);
     const { id } = await named(values.name, () =>
       tx.db.one(insertProfile, { ...values, now: tx.clock.now() }),
     );
@@ -116,7 +117,7 @@ export async function changeProfile(ctx: Context, id: number, change: ProfileCha
     await lockProfiles(tx);
     const { profile } = await readProfile(tx, id);
     const values = writtenOf({ ...profile, ...change });
-    await requireSoldWhole(tx, values.productId);
+    await requireSoldWhole(tx, values);
     await named(values.name, () => tx.db.run(updateProfile, { id, ...values }));
     await fitAll(tx);
     await record(tx, profileUpdated, { ...about(id), data: { name: profile.name, change } });
@@ -139,10 +140,6 @@ export async function removeProfile(ctx: Context, id: number) {
 
 /** `moduleId` of what may be sold out of the rack (contract §2). */
 export const dedicatedModule = 5;
-const productOf = statement<{ name: string; module_id: number }, { id: number }>(
-  'fleet.productOfProfile',
-  'select name, module_id from products where id = :id',
-);
 
 const lockAll = statement<{ locked: 1 }>(
   'fleet.lockServerProfiles',
@@ -154,13 +151,30 @@ export async function lockProfiles(tx: TxContext): Promise<void> {
   await tx.db.one(lockAll);
 }
 
-/** Only what is sold as a server of its own can have servers as its stock. */
-async function requireSoldWhole(tx: TxContext, productId: number | null): Promise<void> {
+/** Only what is sold as a server of its own can have servers as its stock; and where it is for sale, these have to be servers that somebody can order. */
+async function requireSoldWhole(
+  tx: TxContext,
+  { productId, memoryGib, disks }: Pick<Written, 'productId' | 'memoryGib' | 'disks'>,
+): Promise<void> {
   if (productId === null) return;
-  const product = await tx.db.maybe(productOf, { id: productId });
+  const product = await findAsked(tx, productId);
   if (product === null) throw refuse('product_id', 'is no product');
   if (product.module_id !== dedicatedModule)
     throw refuse('product_id', `is ${product.name}, which is not sold as a dedicated server`);
+  if (product.status !== 'active') return;
+  if (!product.options.some(({ key }) => key === 'option6'))
+    throw refuse(
+      'product_id',
+      `is ${product.name}, which is for sale and asks nobody for a system (option6)`,
+    );
+  const said = { memoryGb: memoryGib, storageGb: storageOf(disks) };
+  const [wrong] = unorderable(product.options, said);
+  if (wrong !== undefined) throw refuse('product_id', `is ${product.name}: ${wrong}`);
+}
+
+function storageOf(disks: string | null): number | null {
+  if (disks === null) return null;
+  return (JSON.parse(disks) as DiskRule[]).reduce((sum, { gb, count }) => sum + gb * count, 0);
 }
 
 function writtenOf({

@@ -218,10 +218,8 @@ describe('a server that was held', () => {
 });
 
 it('what no profile is sold as staff delivers by hand, as before', async () => {
-  const productId = await newServerProduct(product, { stock: 1, options: [] });
-  const options = { domain: 'metal.example.com', password: 'Canary-Pass-1' };
-  const cart = { products: [{ id: productId, cycle: 'monthly', type: 'Hosting', options }] };
-  const { serviceId, invoiceId } = await ordered(cart);
+  const productId = await newServerProduct(product, { stock: 1 });
+  const { serviceId, invoiceId } = await ordered(serverCart(productId));
   expect((await shown(productId)).stock).toBe(0);
   // Servers that come now are not for those who ordered before.
   await newServers(product, productId, 1);

@@ -1,4 +1,5 @@
 import type { Selling } from '../../catalog/index.ts';
+import { unorderable as unorderableBy } from '../../fleet/index.ts';
 import { statement } from '../../platform/index.ts';
 import { havingOf } from '../priceMoves/preview.ts';
 import { kindOf } from './table.ts';
@@ -25,7 +26,8 @@ export const selling: Selling = {
           `no ${kind.type} can be delivered with ${option.key} ${value} (${kind.aboutOf(option.key)})`,
       );
     });
-    return [...missing, ...unreadable].map((message) => ({
+    const unorderable = [...new Set((servers ?? []).flatMap((offer) => unorderableBy(options, offer)))];
+    return [...missing, ...unreadable, ...unorderable].map((message) => ({
       field: 'options',
       message: `${message}; change the options, or keep the product hidden`,
     }));
