@@ -80,6 +80,8 @@ const texts = {
   ],
   /** Words of staff, who answers for them, and what the law wants kept with the books and what was agreed in writing. */
   kept: [
+    // Who could sign in at a controller of ours when its server came back: it is told who was shut out.
+    'accounts',
     // What was to be done with packets to an address, by words and networks of ours.
     ...['destination', 'destinations', 'preset', 'confirm_until', 'addresses'],
     ...[

@@ -187,6 +187,11 @@ interface ServerOfService {
   service_id: number;
 }
 
+interface ServerWiped extends ServerOfService {
+  /** Who could sign in at its BMC besides us, by name, and cannot any more. */
+  accounts: string[];
+}
+
 interface ServerBmcLost {
   name: string;
   problem: string;
@@ -352,7 +357,7 @@ export const serverReturning = event<ServerOfService>(
   'server.returning',
   'the service of a server has ended, and its disks are to be wiped',
 );
-export const serverWiped = event<ServerOfService>(
+export const serverWiped = event<ServerWiped>(
   'server.wiped',
   'a server came back, each of its disks was shown to be wiped, and it is in stock again',
 );

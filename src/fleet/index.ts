@@ -38,6 +38,7 @@ export {
   layoutOf,
   openAssignment,
 } from './assignments/open.ts';
+export { othersAtBmc, type Renewed, renewBmcPassword, shutOthersOut } from './assignments/ownBmc.ts';
 export { type Assignment, type Erasure, sealedPlans } from './assignments/rows.ts';
 export { type Needs, requireAddresses, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';
@@ -126,6 +127,7 @@ export {
   readWasOn,
   startServer,
 } from './servers/halt.ts';
+export { keepBmcPassword } from './servers/password.ts';
 export { switchServer } from './servers/power.ts';
 export {
   beginReturn,

@@ -44,8 +44,9 @@ import {
 import { forgetShield } from '../../shield/index.ts';
 import { ownPassword } from '../credentials/keep.ts';
 import { isServersFault, unfit } from '../faults.ts';
+import { passwordStep, type WithPassword } from '../password.ts';
 import { hostnameOf } from '../queries.ts';
-import { type AtServer, callOff, disarmIfHeard, requireGreeting, serverIn, stages } from '../stages.ts';
+import { callOff, disarmIfHeard, requireGreeting, serverIn, stages } from '../stages.ts';
 import { isStillIts, requireStillIts } from '../stillIts.ts';
 
 interface Payload {
@@ -54,7 +55,7 @@ interface Payload {
   isSecond: boolean;
 }
 
-interface State extends AtServer {
+interface State extends WithPassword {
   /** When it was to start what was installed. */
   installedAt: string;
 }
@@ -150,6 +151,13 @@ const planStep: ProvisionStep = {
   undo: callOff,
 };
 
+/** When what the installer is to do was written down. */
+async function openedAt({ ctx, state }: ProvisionRun): Promise<Date> {
+  const { assignmentId } = state;
+  const assignment = assignmentId === undefined ? null : await findAssignment(ctx, assignmentId);
+  return assignment?.opened_at ?? ctx.clock.now();
+}
+
 const carryingOut = stages<Payload, State>({
   before: ({ ctx, payload }) => requireWanted(ctx, payload.serviceId),
   undoPower: leaveOff,
@@ -213,6 +221,7 @@ export const provision = saga<Payload, State>({
   outages: ['insufficient_stock'],
   steps: [
     ...[openStep, pickStep, lookStep, addressStep, planStep],
+    passwordStep<Payload, State>(openedAt),
     ...carryingOut,
     ...[readyStep, disarmStep, deliverStep],
   ],

@@ -82,7 +82,7 @@ it('a server on its way back is put aside once its job was dismissed: its addres
     reason: expect.stringMatching(/a job works on it.*dismissed/),
   });
   expect((await quarantine(first.id)).status).toBe(409);
-  expect((await staff().post(`/staff/jobs/${job}/dismiss`)).status).toBe(200);
+  expect((await staff().post(`/staff/jobs/${job}/dismiss`, { reason: 'done by hand' })).status).toBe(200);
   expect((await serverOf(first.id)).actions.quarantine.allowed).toBe(true);
   expect((await quarantine(first.id)).body.data.server).toMatchObject({
     ...{ state: 'quarantined', service_id: null, reason: 'It hangs there' },
@@ -129,7 +129,7 @@ it('a server whose delivery was dismissed is put aside, and its order has failed
   expect(await serverOf(first.id)).toMatchObject({ state: 'held', service_id: serviceId });
   const job = await stuck('dedicated.provision', serviceId);
   expect((await quarantine(first.id)).status).toBe(409);
-  expect((await staff().post(`/staff/jobs/${job}/dismiss`)).status).toBe(200);
+  expect((await staff().post(`/staff/jobs/${job}/dismiss`, { reason: 'done by hand' })).status).toBe(200);
   expect((await quarantine(first.id)).body.data.server).toMatchObject({
     state: 'quarantined',
     service_id: null,

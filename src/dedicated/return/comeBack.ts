@@ -6,12 +6,14 @@ import {
   findRentedServer,
   noteOfReturn,
   openAssignment,
+  othersAtBmc,
   releaseAddresses,
   requireServerOff,
   restockServer,
   ServerFailure,
   serverOfService,
   setServerAside,
+  shutOthersOut,
   switchOff,
 } from '../../fleet/index.ts';
 import {
@@ -24,8 +26,9 @@ import {
 } from '../../platform/index.ts';
 import { forgetShield } from '../../shield/index.ts';
 import { isServersFault, unfit } from '../faults.ts';
+import { passwordStep, type WithPassword } from '../password.ts';
 import { findUnderWay } from '../queries.ts';
-import { type AtServer, callOff, serverIn, stages } from '../stages.ts';
+import { callOff, serverIn, stages } from '../stages.ts';
 import { isStillIts, requireStillIts } from '../stillIts.ts';
 import { requireSuspensionAtRest } from '../suspend/suspend.ts';
 import { keepProof } from './proof.ts';
@@ -34,7 +37,9 @@ interface Payload {
   serviceId: number;
 }
 
-interface State extends AtServer {
+interface State extends WithPassword {
+  /** Who could sign in at its BMC besides us when it came back. */
+  others: string[];
   /** When the last disk was. */
   wipedAt: string;
 }
@@ -124,6 +129,19 @@ async function leaveOff(run: ReturnRun): Promise<void> {
   }
 }
 
+const wipedAt = async ({ state }: ReturnRun) => new Date(state.wipedAt ?? 0);
+
+/** Its customer's system runs no more since it was proved, so nobody undoes what is done here. */
+const othersStep: ReturnStep = {
+  name: 'others',
+  do: async (run) => ({ others: await othersAtBmc(run, serverIn(run.state), await wipedAt(run)) }),
+};
+
+const shutOutStep: ReturnStep = {
+  name: 'shut_out',
+  do: async (run) => shutOthersOut(run, serverIn(run.state), await wipedAt(run)),
+};
+
 const offStep: ReturnStep = {
   name: 'off',
   do: async (run) => {
@@ -131,15 +149,15 @@ const offStep: ReturnStep = {
     await requireStillIts(run.ctx, run.payload.serviceId, serverId);
     // Since the backup it may have been sold to somebody else.
     if (run.isHeld) await requireServerOff(run, serverId);
-    await switchOff(run, serverId, new Date(run.state.wipedAt ?? 0));
+    await switchOff(run, serverId, await wipedAt(run));
   },
 };
 
 const stockStep: ReturnStep = {
   name: 'stock',
   transactional: true,
-  do: async ({ ctx, payload: { serviceId }, state: { assignmentId } }) => {
-    await restockServer(ctx, serviceId);
+  do: async ({ ctx, payload: { serviceId }, state: { assignmentId, others = [] } }) => {
+    await restockServer(ctx, serviceId, others);
     if (assignmentId !== undefined) await closeAssignment(ctx, assignmentId);
     await keepProof(ctx, serviceId);
     await giveBackAddresses(ctx, serviceId);
@@ -153,7 +171,12 @@ const stockStep: ReturnStep = {
 export const comeBack = saga<Payload, State>({
   name: 'dedicated.return',
   queue: 'racks',
-  steps: [...[lookStep, openStep, restStep, planStep], ...carryingOut, ...[offStep, stockStep]],
+  steps: [
+    ...[lookStep, openStep, restStep, planStep],
+    ...carryingOut,
+    ...[passwordStep<Payload, State>(wipedAt), othersStep, shutOutStep],
+    ...[offStep, stockStep],
+  ],
   failed: async (tx, { serviceId }, failure) => {
     if (failure.code === nothingToReturn || failure.code === 'server_taken_away') return 'unwanted';
     // Anything else is a defect of ours: the server stays on its way, and staff has the job tried again.

@@ -1,4 +1,4 @@
-import { type Bmc, BmcError } from '../../drivers/bmc/index.ts';
+import { type Bmc, type BmcConnection, BmcError } from '../../drivers/bmc/index.ts';
 import {
   type Context,
   type Drivers,
@@ -268,18 +268,18 @@ export async function disarm(at: AtHand, serverId: number): Promise<void> {
 }
 
 /** A BMC that is silent is waited for until it is out of order itself, and not at all without `since`. */
-async function withBmcOf<T>(
+export async function withBmcOf<T>(
   { ctx, drivers }: AtHand,
   serverId: number,
   since: Date | null,
-  work: (bmc: Bmc) => Promise<T>,
+  work: (bmc: Bmc, connection: BmcConnection) => Promise<T>,
 ): Promise<T> {
   const connection = await bmcConnection(ctx, serverId);
   if (connection === null)
     throw new ServerFailure('server_failed', 'nobody says how the BMC of the server is reached');
   const bmc = drivers.bmc(connection);
   try {
-    return await work(bmc);
+    return await work(bmc, connection);
   } catch (error) {
     if (!(error instanceof BmcError)) throw error;
     // Ours, and no server's: what others do with it at the moment, a program that this host lacks.

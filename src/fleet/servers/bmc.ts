@@ -94,7 +94,7 @@ export async function keepBmc(tx: TxContext, serverId: number, bmc: NewBmc | nul
   await tx.db.run(writeBmc, { serverId, ...readBmc(tx, bmc), password });
 }
 
-function sealBmcPassword({ seal }: Context, serverId: number, password: string): Buffer {
+export function sealBmcPassword({ seal }: Context, serverId: number, password: string): Buffer {
   return seal.close(password, contextOf(serverId));
 }
 

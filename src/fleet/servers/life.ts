@@ -2,15 +2,18 @@ import { type BmcConnection, BmcError, type ServerPower } from '../../drivers/bm
 import { record } from '../../events/index.ts';
 import {
   type Context,
+  type Drivers,
   enqueue,
   isJobUnfinishedAbout,
   type PeriodicJob,
   saga,
   statement,
   type TxContext,
+  transaction,
 } from '../../platform/index.ts';
 import { serverBmcBack, serverBmcLost } from '../events.ts';
 import { openBmcPassword, placeNow, placeOf, type Reached } from './bmc.ts';
+import { keepBmcPassword, laterPassword } from './password.ts';
 
 export { placeNow, placeOf } from './bmc.ts';
 
@@ -55,12 +58,7 @@ export const askingBmc = saga<Payload, State>({
         if (connection === null) return {}; // forgotten meanwhile
         const at = placeOf(connection);
         try {
-          const bmc = drivers.bmc(connection);
-          try {
-            return { at, found: { power: await bmc.readPower({ timeoutMs: askTimeoutMs }) } };
-          } finally {
-            await bmc.close();
-          }
+          return { at, found: { power: await askPower({ ctx, drivers }, serverId, connection) } };
         } catch (error) {
           // One that is not heard of is what was found, and no failure of the question.
           if (!isOfBmc(error)) throw error;
@@ -75,6 +73,33 @@ export const askingBmc = saga<Payload, State>({
     if (at !== undefined && found !== undefined) await hear(tx, serverId, at, found);
   },
 });
+
+/** After a restore of the database a BMC may have a password that we made since the backup: it is found, and kept. */
+async function askPower(
+  { ctx, drivers }: { ctx: Context; drivers: Drivers },
+  serverId: number,
+  connection: BmcConnection,
+): Promise<ServerPower> {
+  const bmc = drivers.bmc(connection);
+  try {
+    return await bmc.readPower({ timeoutMs: askTimeoutMs });
+  } catch (error) {
+    const isRefused = isOfBmc(error) && error.code === 'sign_in_refused';
+    const later = isRefused ? await laterPassword(ctx, bmc, serverId, connection) : null;
+    if (later === null) throw error;
+    await transaction(ctx, 'fleet.keepLaterPassword', (tx) =>
+      keepBmcPassword(tx, serverId, placeOf(connection), later.no),
+    );
+    const again = drivers.bmc({ ...connection, password: later.password });
+    try {
+      return await again.readPower({ timeoutMs: askTimeoutMs });
+    } finally {
+      await again.close();
+    }
+  } finally {
+    await bmc.close();
+  }
+}
 
 /** Whether it is what a BMC answers or fails to, in distinction to a fault of ours. */
 export function isOfBmc(error: unknown): error is BmcError {

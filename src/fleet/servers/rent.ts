@@ -236,12 +236,16 @@ export async function beginReturn(tx: TxContext, serviceId: number): Promise<num
   return server.id;
 }
 
-/** A server that came back and was wiped is in stock again; one that is not on its way back from this service stays what it is. */
-export async function restockServer(tx: TxContext, serviceId: number): Promise<void> {
+/**
+ * A server that came back and was wiped is in stock again; one that is not on its way back from this service stays what it is. `accounts` are those that were shut
+ * out at its BMC, by their names.
+ */
+export async function restockServer(tx: TxContext, serviceId: number, accounts: string[]): Promise<void> {
   const server = await tx.db.maybe(lockOfService, { serviceId });
   if (server?.state !== 'returning') return;
   await put(tx, server.id, 'ready');
-  await record(tx, serverWiped, { ...about(server.id), data: { name: server.name, service_id: serviceId } });
+  const data = { name: server.name, service_id: serviceId, accounts };
+  await record(tx, serverWiped, { ...about(server.id), data });
 }
 
 /** Something is wrong with a server that comes back, which staff reads when it is set aside. */

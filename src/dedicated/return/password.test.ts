@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newCustomer, type Person } from '../../../test/people.ts';
+import { until } from '../../../test/product.ts';
+import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { playServer } from '../../../test/rack/playing.ts';
+import { newDedicated, orderDedicated, stockServer } from '../../../test/rack/stocked.ts';
+import { sql } from '../../../test/sql.ts';
+import { bmcConnection } from '../../fleet/servers/life.ts';
+
+let world: ArrivingProduct;
+let customer: Person;
+beforeAll(async () => {
+  world = await startArrivingProduct();
+  customer = await newCustomer(world.product, { creditMinor: 10_000_000 });
+});
+afterAll(() => world.product.stop());
+
+const staff = () => world.product.staff;
+const serverOf = async (id: number) => (await staff().get(`/staff/servers/${id}`)).body.data.server;
+
+let made = 0;
+async function stocked() {
+  made += 1;
+  const model = `P-${made}`;
+  const productId = await newDedicated(world.product, model);
+  const mac = `52:54:00:5f:${String(made).padStart(2, '0')}:01`;
+  const address = `198.51.100.${made}`;
+  const disks = [`${model}-A`];
+  const bmc = world.bmcAt(address);
+  bmc.power = 'off';
+  const id = await stockServer(world.product, model, {
+    ...{ name: model, mac, bmc: { address, user: 'root', password: 'factory-1' } },
+    disks: disks.map((serial) => ({ serial, bytes: 960_197_124_096, kind: 'nvme' as const })),
+  });
+  const passwordOf = (name: string) => bmc.accounts.find((each) => each.name === name)?.password;
+  const kept = async () => (await bmcConnection(world.product.ctx, id))?.password;
+  return Object.assign(playServer(world, { mac, disks, bmc }), { id, productId, passwordOf, kept });
+}
+
+const delivered = (serviceId: number) =>
+  until(
+    async () => (await customer.get(`/dashboard/services/${serviceId}`)).body.data.service,
+    ({ provisioning_state: state }) => state === 'done' || state === 'failed',
+    60_000,
+  );
+async function cameBack(serviceId: number, id: number) {
+  const ended = await customer.post(`/dashboard/services/${serviceId}/cancel`, { type: 'immediate' });
+  expect(ended.status, ended.body.message).toBe(200);
+  return until(
+    () => serverOf(id),
+    ({ state }) => /ready|broken|quarantined/.test(state),
+    60_000,
+  );
+}
+
+it('a BMC has another password of ours when its server is handed over and when it came back, and nobody else signs in then', async () => {
+  const server = await stocked();
+  const { serviceId } = await orderDedicated(customer, server.productId);
+  expect((await delivered(serviceId)).status).toBe('active');
+  const first = server.passwordOf('root');
+  expect([first, first]).toEqual([await server.kept(), expect.stringMatching(/^[A-Za-z2-9]{16}$/)]);
+
+  // Whoever is root there makes an account of their own.
+  const theirs = { id: '4', name: 'theirs', password: 'their-pass-1', access: 'administrator' as const };
+  server.bmc.accounts.push({ ...theirs, isEnabled: true });
+  expect(await cameBack(serviceId, server.id)).toMatchObject({ state: 'ready', reason: null });
+  const second = server.passwordOf('root');
+  expect(second).toBe(await server.kept());
+  expect(new Set(['factory-1', first, second]).size).toBe(3);
+  for (const name of ['theirs', 'guest'])
+    expect(server.bmc.accounts.find((each) => each.name === name)).toMatchObject({
+      ...{ access: 'none', isEnabled: false },
+    });
+  const [told] = await sql<{ data: { accounts: string[] } }>(
+    world.product,
+    `select data from journal where action = 'server.wiped' and subject_id = $1`,
+    server.id,
+  );
+  expect(told?.data.accounts.toSorted()).toEqual(['guest', 'theirs']);
+}, 120_000);
+
+it('a server whose BMC does not take a new password is not handed over, and one that lets others in is not in stock again', async () => {
+  const cuts = await stocked();
+  cuts.bmc.failing = { cutsPasswordsAt: 12 };
+  const order = await orderDedicated(customer, cuts.productId);
+  expect(await delivered(order.serviceId)).toMatchObject({ status: 'pending', provisioning_state: 'failed' });
+  expect(await serverOf(cuts.id)).toMatchObject({
+    state: 'quarantined',
+    reason: expect.stringMatching(/password/),
+  });
+  expect(cuts.plans).toEqual([]);
+
+  const open = await stocked();
+  const { serviceId } = await orderDedicated(customer, open.productId);
+  expect((await delivered(serviceId)).status).toBe('active');
+  open.bmc.failing = { letsInWithoutPassword: true };
+  expect(await cameBack(serviceId, open.id)).toMatchObject({
+    ...{ state: 'quarantined', service_id: null, reason: expect.stringMatching(/without a password/) },
+  });
+}, 120_000);
+
+it('a process that dies between setting a password and keeping it, and a restore from before, lose no BMC', async () => {
+  const server = await stocked();
+  const { serviceId } = await orderDedicated(customer, server.productId);
+  expect((await delivered(serviceId)).status).toBe('active');
+  const set = server.passwordOf('root');
+  // The database knows nothing of it.
+  const before = () =>
+    sql(
+      world.product,
+      `update server_bmcs set password_no = 0, password = $2, asked_at = null, problem = null where server_id = $1`,
+      server.id,
+      world.product.ctx.seal.close('factory-1', `bmc of server ${server.id}`),
+    );
+  const asked = async () => {
+    await world.product.periodic('fleet.askBmcs');
+    return until(
+      () => serverOf(server.id),
+      ({ bmc }) => bmc.asked_at !== null,
+      60_000,
+    );
+  };
+  await before();
+  expect((await asked()).bmc.problem).toMatch(/./);
+  await before();
+  await sql(
+    world.product,
+    'insert into restores (made_at, restored_at, settled_at, released_at) values (now(), now(), now(), now())',
+  );
+  expect((await asked()).bmc).toMatchObject({ power: 'on', problem: null });
+  expect(await server.kept()).toBe(set);
+}, 120_000);

@@ -1,0 +1,84 @@
+import type { Bmc, BmcConnection } from '../../drivers/bmc/index.ts';
+import { type Context, findLastRestore, statement, type TxContext } from '../../platform/index.ts';
+import { placeNow, sealBmcPassword } from './bmc.ts';
+
+/** After a restore so many are tried: one for each time that a server went to a customer or came back since the backup. Some BMCs lock an account after more. */
+const mostAhead = 3;
+/** All BMCs take so many; some cut longer ones without a word. */
+const characters = 16;
+/** None that look alike; of both sizes and digits, as some BMCs demand. */
+const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
+const classes = [/[A-Z]/, /[a-z]/, /[2-9]/];
+
+const numberOf = statement<{ password_no: number; problem: string | null }, { serverId: number }>(
+  'fleet.bmcPasswordNo',
+  'select password_no, problem from server_bmcs where server_id = :serverId',
+);
+const write = statement<never, { serverId: number; at: string; password: Buffer; no: number }>(
+  'fleet.writeBmcPassword',
+  `update server_bmcs b set password = :password, password_no = :no where b.server_id = :serverId and ${placeNow} = :at`,
+);
+
+/**
+ * The passwords that we make for the BMC of a server, numbered. Whoever has the key of the installation can make each of them again: so nothing is lost when a process dies
+ * between setting one and keeping it, or when the database comes back as it was before.
+ */
+function passwordOf({ seal }: Context, serverId: number, no: number): string {
+  for (let nth = 0; ; nth += 1) {
+    const bytes = seal.fingerprint(`password ${no}.${nth} of the BMC of server ${serverId}`);
+    // Those beyond the last whole turn of the letters would come up more often.
+    const even = [...bytes].filter((byte) => byte < 256 - (256 % letters.length));
+    const password = even
+      .slice(0, characters)
+      .map((byte) => letters[byte % letters.length])
+      .join('');
+    if (password.length === characters && classes.every((each) => each.test(password))) return password;
+  }
+}
+
+/**
+ * Gives our account at a BMC its next password, which nobody has had yet, and tries it. Repeated, it finds that it was set. Gives its number, which is kept with
+ * {@link keepBmcPassword}. Errors of the BMC; `sign_in_refused` where neither of the two lets us in.
+ */
+export async function renewPassword(
+  ctx: Context,
+  bmc: Bmc,
+  serverId: number,
+  { user }: BmcConnection,
+): Promise<number> {
+  const no = ((await ctx.db.maybe(numberOf, { serverId }))?.password_no ?? 0) + 1;
+  const password = passwordOf(ctx, serverId, no);
+  if (await bmc.signsIn(user, password)) return no;
+  const own = (await bmc.listAccounts()).find(({ name }) => name === user);
+  if (own === undefined)
+    throw new Error(`the BMC of server ${serverId} lets us in and has no account ${user}`);
+  await bmc.setPassword(own.id, password);
+  return no;
+}
+
+/** What {@link renewPassword} has set is what we sign in with from now on, unless it is another BMC by then. */
+export async function keepBmcPassword(
+  tx: TxContext,
+  serverId: number,
+  at: string,
+  no: number,
+): Promise<void> {
+  const password = sealBmcPassword(tx, serverId, passwordOf(tx, serverId, no));
+  await tx.db.run(write, { serverId, at, password, no });
+}
+
+/** After a restore: a later password of ours that a BMC lets in with, which does not with the one that we know. Tried once, when that is found out. Null: none. */
+export async function laterPassword(
+  ctx: Context,
+  bmc: Bmc,
+  serverId: number,
+  { user }: BmcConnection,
+): Promise<{ no: number; password: string } | null> {
+  const known = await ctx.db.maybe(numberOf, { serverId });
+  if (known === null || known.problem !== null || (await findLastRestore(ctx)) === null) return null;
+  for (let no = known.password_no + 1; no <= known.password_no + mostAhead; no += 1) {
+    const password = passwordOf(ctx, serverId, no);
+    if (await bmc.signsIn(user, password)) return { no, password };
+  }
+  return null;
+}
