@@ -35,6 +35,7 @@ export {
   closeAllOf,
   closeAssignment,
   findAssignment,
+  findUnfinishedOf,
   layoutOf,
   openAssignment,
 } from './assignments/open.ts';

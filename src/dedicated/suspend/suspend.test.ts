@@ -179,6 +179,26 @@ describe('the server of a suspended service', () => {
     expect([server.bmc.power, server.bmc.starts]).toEqual(['on', []]);
   }, 120_000);
 
+  it('that was on its way into the rescue system is off, its action has ended, and its disks start afterwards', async () => {
+    const server = await rented();
+    const asked = await customer.post(`${server.path}/rescue`, { enabled: true, password: 'Good-Pass-1' });
+    expect(asked.status, JSON.stringify(asked.body)).toBe(200);
+    await until(
+      async () => server.bmc.starts,
+      (starts) => starts.includes('network'),
+      60_000,
+    );
+    await change(server, 'suspend');
+    await goes(server, 'off');
+    await settled(product);
+    const { actions } = (await customer.get(`${server.path}/history`)).body.data;
+    expect(actions).toMatchObject([{ command: 'rescue', status: 'error', error: { code: 'called_off' } }]);
+    expect(await overview(server)).toMatchObject({ state: 'suspended', locked: false });
+    await changed(server, 'unsuspend');
+    expect([server.bmc.power, server.bmc.starts.at(-1)]).toEqual(['on', 'disk']);
+    expect((await overview(server)).state).toBe('running');
+  }, 120_000);
+
   it('has nothing installed any more: what was under way is called off', async () => {
     const server = await rented();
     const assignment = await transaction(product.ctx, 'test.open', (tx) =>

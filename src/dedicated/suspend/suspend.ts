@@ -1,7 +1,9 @@
 import {
   closeAllOf,
   dropWasOn,
+  endCustomerWork,
   findRentedServer,
+  findUnfinishedOf,
   haltServer,
   hearPower,
   keepWasOn,
@@ -17,8 +19,12 @@ import {
   type Run,
   type Step,
   saga,
+  type TxContext,
 } from '../../platform/index.ts';
 import { requireOrder } from '../../services/index.ts';
+import { endActionById } from '../actions.ts';
+import { findUnderWay } from '../queries.ts';
+import { noteProblem } from '../systems.ts';
 
 interface Payload {
   serviceId: number;
@@ -66,14 +72,29 @@ function requireRest({ switching }: RentedServer): void {
   throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
 }
 
+/** Whatever our installer was to do for its customer, or does, is called off: it would have the server on. Its job sees that its action has ended. */
+async function callOffWork(tx: TxContext, serviceId: number, server: RentedServer): Promise<void> {
+  const assignment = await findUnfinishedOf(tx, server.id);
+  await closeAllOf(tx, server.id);
+  if (assignment?.kind === 'install' && assignment.given_at !== null)
+    await noteProblem(
+      tx,
+      serviceId,
+      'The reinstallation was called off when the service was suspended, and nothing starts from its disks: reinstall once more',
+    );
+  const action = server.customerWork === null ? null : await findUnderWay(tx, serviceId);
+  if (action === null) return;
+  await endActionById(tx, action.id, { code: calledOff, message: 'The service was suspended' });
+  await endCustomerWork(tx, server.id);
+}
+
 const suspendedStep: PowerStep = {
   name: 'find',
   transactional: true,
   do: async ({ ctx, payload }) => {
-    const { id: serverId } = await requireIn(ctx, payload, 'suspended');
-    // Whatever our installer was to do for its customer is called off: it would have the server on.
-    await closeAllOf(ctx, serverId);
-    return { serverId };
+    const server = await requireIn(ctx, payload, 'suspended');
+    await callOffWork(ctx, payload.serviceId, server);
+    return { serverId: server.id };
   },
 };
 

@@ -85,6 +85,12 @@ export function assignmentOfReturn(ctx: Context, serviceId: number): Promise<Ass
   return ctx.db.maybe(lastOfService, { serviceId });
 }
 
+/** What is to be done with a server; null: nothing. */
+export async function findUnfinishedOf(ctx: Context, serverId: number): Promise<Assignment | null> {
+  const open = await ctx.db.maybe(unfinishedOf, { serverId });
+  return open === null ? null : findAssignment(ctx, open.id);
+}
+
 export function findAssignment(ctx: Context, id: number): Promise<Assignment | null> {
   return ctx.db.maybe(assignmentById, { id });
 }
