@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allPersonal, allRoutes } from '../src/api.ts';
 import { paymentProviders, settings } from '../src/config.ts';
+import { trafficTableNames } from '../src/fleet/traffic/resolutions.ts';
 import { allStatements } from '../src/platform/database/index.ts';
 import { errorCodes, faceOf, statusName } from '../src/platform/errors.ts';
 import { listRoutes } from '../src/platform/http/index.ts';
@@ -101,6 +102,7 @@ const tablesOf: Record<string, string[]> = {
       'switches',
       'switch_ports',
     ],
+    ...['server_traffic', ...trafficTableNames, 'server_traffic_months'],
     ...['server_enrolment', 'server_networks', 'server_starts', 'server_arrivals', 'server_assignments'],
   ],
   catalog: [
@@ -201,7 +203,7 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
   },
   fleet: {
     tables: ['jobs', 'product_options', 'products', 'restores', 'services'],
-    why: 'a profile names the product that its servers are the stock of, staff reads what that is called, and what it asks for has to be what the profile says; whether anything is at work for the service that has a server; which servers a person compares after a restore',
+    why: 'a profile names the product that its servers are the stock of, staff reads what that is called, and what it asks for has to be what the profile says; whether anything is at work for the service that has a server; what a server carries is of the organization whose service has it; which servers a person compares after a restore',
   },
   catalog: {
     tables: ['invoices'],

@@ -16,6 +16,7 @@ import { switchingServer } from './servers/power.ts';
 import { readingBmc, readingBmcsPeriodicJob } from './servers/readings.ts';
 import { switchReading, switchReadingPeriodicJob } from './switches/read.ts';
 import { tellingNames } from './tellNames.ts';
+import { emptyTrafficPeriodicJob } from './traffic/empty.ts';
 
 /** What is done to servers, of which any may be somebody's: after a restore a person goes on with it. */
 export const jobsOnServers: AnySaga[] = [switchingServer, enrolment];
@@ -48,6 +49,7 @@ export const fleetPeriodicJobs: PeriodicJob[] = [
   switchReadingPeriodicJob,
   askingBmcsPeriodicJob,
   readingBmcsPeriodicJob,
+  emptyTrafficPeriodicJob,
   { name: 'fleet.forgetStarts', intervalMs: 600_000, work: forgetStarts },
   { name: 'fleet.forgetArrivals', intervalMs: 3_600_000, work: forgetArrivals },
 ];

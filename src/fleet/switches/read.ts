@@ -9,6 +9,7 @@ import {
   type TxContext,
 } from '../../platform/index.ts';
 import { switchChecked } from '../events.ts';
+import { type Carried, countTraffic } from '../traffic/count.ts';
 import { connectionOf, switchById } from './rows.ts';
 
 interface Payload {
@@ -133,23 +134,30 @@ const portsBefore = statement<
     out_bytes: string | null;
     uptime_ms: number;
     read_at: Date;
+    service_before: number | null;
+    service_now: number | null;
   },
-  { switchId: number }
+  { switchId: number; now: Date }
 >(
   'fleet.portsBefore',
-  `select name, speed_mbps, in_bytes::text as in_bytes, out_bytes::text as out_bytes, uptime_ms, read_at from switch_ports
-   where switch_id = :switchId`,
+  `select t.name, t.speed_mbps, t.in_bytes::text as in_bytes, t.out_bytes::text as out_bytes, t.uptime_ms, t.read_at,
+     t.service_id as service_before, s.service_id as service_now
+   from switch_ports t left join server_ports p on p.switch_id = t.switch_id and p.switch_port = t.name
+     left join servers s on s.id = p.server_id and s.state = 'rented' and s.state_since <= :now
+   where t.switch_id = :switchId`,
 );
 const writePorts = statement<never, { switchId: number; ports: string; uptimeMs: number; now: Date }>(
   'fleet.writeSwitchPorts',
   `insert into switch_ports (switch_id, name, position, label, is_up, speed_mbps, in_bytes, out_bytes, uptime_ms, read_at, in_mbps,
-     out_mbps)
-   select :switchId, p.name, p.position, p.label, p.is_up, p.speed_mbps, p.in_bytes, p.out_bytes, :uptimeMs, :now, p.in_mbps, p.out_mbps
+     out_mbps, service_id)
+   select :switchId, p.name, p.position, p.label, p.is_up, p.speed_mbps, p.in_bytes, p.out_bytes, :uptimeMs, :now, p.in_mbps, p.out_mbps,
+     p.service_id
    from jsonb_to_recordset(:ports::jsonb) p (name text, position integer, label text, is_up boolean, speed_mbps integer,
-     in_bytes numeric, out_bytes numeric, in_mbps double precision, out_mbps double precision)
+     in_bytes numeric, out_bytes numeric, in_mbps double precision, out_mbps double precision, service_id bigint)
    on conflict (switch_id, name) do update set position = excluded.position, label = excluded.label, is_up = excluded.is_up,
      speed_mbps = excluded.speed_mbps, in_bytes = excluded.in_bytes, out_bytes = excluded.out_bytes, uptime_ms = excluded.uptime_ms,
-     read_at = excluded.read_at, in_mbps = excluded.in_mbps, out_mbps = excluded.out_mbps, gone_at = null`,
+     read_at = excluded.read_at, in_mbps = excluded.in_mbps, out_mbps = excluded.out_mbps, gone_at = null,
+     service_id = excluded.service_id`,
 );
 const noteGone = statement<never, { switchId: number; now: Date }>(
   'fleet.noteGonePorts',
@@ -183,7 +191,8 @@ async function keepPorts(
   { uptimeMs, ports }: Seen,
   now: Date,
 ): Promise<void> {
-  const before = new Map((await tx.db.many(portsBefore, { switchId })).map((row) => [row.name, row]));
+  const before = new Map((await tx.db.many(portsBefore, { switchId, now })).map((row) => [row.name, row]));
+  const carried: Carried[] = [];
   const rows = ports.map((port, at) => {
     const known = before.get(port.name);
     const now_: Counted = { at: now, uptimeMs, speedMbps: port.speedMbps, counters: big(port.counters) };
@@ -198,16 +207,24 @@ async function keepPorts(
         }
       : null;
     const traffic = earlier && trafficBetween(earlier, now_);
+    // What the switch takes in is what the server has sent. Whoever has the server has it for himself from the next reading on.
+    if (traffic && known?.service_now != null && known.service_now === known.service_before)
+      carried.push({
+        ...{ serviceId: known.service_now, since: known.read_at },
+        ...{ receivedBytes: traffic.out, sentBytes: traffic.in },
+      });
     const mbps = (bytes: bigint) =>
       (Number(bytes) * 8) / 1_000 / (now.getTime() - (earlier?.at.getTime() ?? 0));
     return {
       ...{ name: port.name, position: at, label: port.label, is_up: port.isUp, speed_mbps: port.speedMbps },
       ...{ in_bytes: port.counters?.in ?? null, out_bytes: port.counters?.out ?? null },
       ...{ in_mbps: traffic && mbps(traffic.in), out_mbps: traffic && mbps(traffic.out) },
+      service_id: known?.service_now ?? null,
     };
   });
   await tx.db.run(writePorts, { switchId, ports: JSON.stringify(rows), uptimeMs, now });
   await tx.db.run(noteGone, { switchId, now });
+  await countTraffic(tx, carried, now);
 }
 
 function big(counters: { in: string; out: string } | null): { in: bigint; out: bigint } | null {
