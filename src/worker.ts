@@ -99,6 +99,8 @@ import {
   serviceConcerns,
   serviceMails,
   serviceReactions,
+  settleTrafficPeriodicJob,
+  tellOfTrafficPeriodicJob,
 } from './services/index.ts';
 import { isOpenToAll } from './settings/index.ts';
 import { shieldConcerns, shieldJobs, shieldMails, shieldPeriodicJobs } from './shield/index.ts';
@@ -235,6 +237,8 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'services.priceMoves', intervalMs: 10 * second, due: nextOfPriceMoves, work: carryOutPriceMoves },
   { name: 'services.applyDueChanges', intervalMs: minute, due: nextChange, work: applyDueChanges },
   notingRecurring,
+  settleTrafficPeriodicJob,
+  tellOfTrafficPeriodicJob,
   { name: 'billing.askTaxIds', intervalMs: minute, due: nextTaxId, work: askDueTaxIds },
   { name: 'billing.correctTaxes', intervalMs: minute, due: nextAnswered, work: correctTaxes },
   ...fleetPeriodicJobs,

@@ -155,6 +155,7 @@ const tablesOf: Record<string, string[]> = {
       'service_changes',
       'service_returns',
     ],
+    ...['service_traffic', 'service_traffic_notices'],
     'order_reviews',
     ...['recurring_revenue', 'recurring_changes'],
     ...['service_calendar', 'service_calendar_steps', 'payment_promises'],
@@ -227,9 +228,9 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
   services: {
     tables: [
       ...['addresses', 'billing_profiles', 'charges', 'invoices', 'mails', 'organizations', 'placements'],
-      ...['product_groups', 'product_prices', 'products', 'set_aside'],
+      ...['product_groups', 'product_prices', 'products', 'server_traffic_months', 'set_aside'],
     ],
-    why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum; the calendar looks at fifty services at once, what they owe and what their customers were told',
+    why: 'each row of a list shows them, and a row is one of a hundred; what unpaid orders hold is one sum; which months of traffic are not settled; the calendar looks at fifty services at once, what they owe and what their customers were told',
   },
   shield: {
     tables: ['address_pools', 'addresses', 'nodes', 'organizations', 'placements', 'products', 'services'],

@@ -130,7 +130,19 @@ const texts = {
       'duedate',
       'duedate_before',
     ],
-    ...['total', 'from', 'cycle', 'prefix', 'country', 'was', 'valid_from', 'valid_until', 'role', 'ends_at'],
+    ...[
+      'total',
+      'from',
+      'month',
+      'cycle',
+      'prefix',
+      'country',
+      'was',
+      'valid_from',
+      'valid_until',
+      'role',
+      'ends_at',
+    ],
     ...['due', 'until', 'suspends_on', 'status', 'state', 'scopes', 'rate', 'next_try_on', 'kind', 'into'],
     ...['failing_since', 'expires_at', 'ends_on', 'effective_on', 'due_at', 'command', 'answer_by'],
     ...[
@@ -204,7 +216,13 @@ describe('what customers are told of', () => {
   // Beyond the contract: what a page that shows the thing has to hear of.
   const beyond = [
     ...['invoice.part_paid', 'invoice.expired', 'invoice.cancelled', 'credit.granted'],
-    ...['service.updated', 'service.upgraded', 'service.product_changed', 'vps.recovered'],
+    ...[
+      'service.updated',
+      'service.upgraded',
+      'service.product_changed',
+      'service.traffic_used',
+      'vps.recovered',
+    ],
     ...['vps.move.planned', 'vps.move.ended'],
     ...['dedicated.action.started', 'dedicated.action.succeeded', 'dedicated.action.failed'],
     'dedicated.console.opened_by_staff',

@@ -56,6 +56,7 @@ export {
   unpaidFor,
   wasConsumer,
 } from './invoices/ofService.ts';
+export { priceOfQuantity } from './invoices/quantity.ts';
 export { recurringDiscountOf } from './invoices/recurringCoupon.ts';
 export { invoiceStaffRoutes } from './invoices/staffRoutes.ts';
 export { type Totals, totalsOf } from './invoices/totals.ts';

@@ -7,6 +7,7 @@ type Given =
   | 'group'
   | 'status'
   | 'downgrade'
+  | 'traffic'
   | 'updatedAt'
   | 'position'
   | 'retiredOptions'
@@ -15,6 +16,7 @@ type Given =
 export type NewProduct = Omit<Product, Given> & {
   /** By its name; made when there is none. */
   group: string;
+  traffic?: Product['traffic'];
 };
 
 const findOrMakeGroup = statement<{ id: number }, { name: string }>(
@@ -31,6 +33,6 @@ export async function addProduct(ctx: TxContext, product: NewProduct): Promise<n
   return insertProduct(ctx, {
     ...product,
     ...{ group: { id, name: product.group }, status: 'active', downgrade: 'now', position: null },
-    retiredOptions: [],
+    ...{ retiredOptions: [], traffic: product.traffic ?? null },
   });
 }

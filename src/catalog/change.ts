@@ -1,4 +1,5 @@
 import type { Cycle } from './cycles.ts';
+import type { TrafficChange } from './traffic.ts';
 
 /** What staff may change of a product; the rest stays as it is. */
 export interface ProductChange {
@@ -12,6 +13,8 @@ export interface ProductChange {
   stock?: number | null;
   status?: 'active' | 'hidden' | 'retired';
   downgrade?: 'now' | 'period_end';
+  /** Null: nothing of its traffic is billed. */
+  traffic?: TrafficChange | null;
   /** Where it stands in its group; lower ones first. */
   position?: number;
   prices?: PriceChange[];

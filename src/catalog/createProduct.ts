@@ -20,7 +20,7 @@ export async function createProduct(ctx: Context, wanted: ProductToCreate, selli
     if (group === null) problems.push(noGroup(wanted.group_id));
     const empty = {
       ...{ type, moduleId, name, currency, description: '', stock: null, position: null },
-      ...{ status: 'hidden' as const, downgrade: 'now' as const },
+      ...{ status: 'hidden' as const, downgrade: 'now' as const, traffic: null },
       ...{ prices: [], options: [], retiredOptions: [] },
     };
     const draft = drafted({ ...empty, group: group ?? { id: 0, name: '' } }, wanted, false, problems);

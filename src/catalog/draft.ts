@@ -1,8 +1,10 @@
+import { dedicatedModule } from '../fleet/index.ts';
 import { type ErrorDetail, parseMoney } from '../platform/index.ts';
 import type { OptionChange, PriceChange, ProductChange } from './change.ts';
 import { cycles, monthsOf } from './cycles.ts';
 import type { Option, Product } from './products.ts';
 import type { Selling } from './selling.ts';
+import type { TrafficTerms } from './traffic.ts';
 import type { Draft } from './write.ts';
 
 /** What is wrong with a body, by field; gathered, so that one answer names all of it. */
@@ -33,6 +35,7 @@ export function drafted(before: Draft, change: ProductChange, isSold: boolean, p
     stock: change.stock === undefined ? before.stock : change.stock,
     status: change.status ?? before.status,
     downgrade: change.downgrade ?? before.downgrade,
+    traffic: withTraffic(before.traffic, change, amount, problems),
     position: change.position ?? before.position,
     prices: withPrices(before, prices, amount, problems),
   };
@@ -53,6 +56,8 @@ export function check(
     const names = short.map(({ cycle }) => cycle).join(', ');
     problems.push({ field: 'prices', message: `a domain is sold by the year, not ${names}` });
   }
+  if (draft.traffic !== null && moduleId !== dedicatedModule)
+    problems.push({ field: 'traffic', message: `is billed of servers alone, moduleId ${dedicatedModule}` });
   if (status !== 'active') return;
   if (prices.length === 0)
     problems.push({ field: 'prices', message: 'what is for sale needs a price for one cycle at least' });
@@ -99,6 +104,20 @@ function withPrices(
     });
   }
   return [...prices.values()].sort((one, other) => cycles.indexOf(one.cycle) - cycles.indexOf(other.cycle));
+}
+
+function withTraffic(
+  before: TrafficTerms | null,
+  { traffic }: ProductChange,
+  amount: Amount,
+  problems: Problems,
+): TrafficTerms | null {
+  if (traffic === undefined) return before;
+  if (traffic === null) return null;
+  const { billing, included, price, direction } = traffic;
+  if (billing === 'total' && direction !== undefined)
+    problems.push({ field: 'traffic.direction', message: 'is of percentile95 alone: all traffic is both' });
+  return { billing, included, priceMinor: amount(price, 'traffic.price'), direction: direction ?? 'greater' };
 }
 
 interface Reading {

@@ -9,6 +9,7 @@ const product = {
   group: { id: 1, name: 'Virtual servers' },
   stock: null,
   servers: null,
+  traffic: null,
   prices: [
     { cycle: 'monthly', price: '4.00', setup_fee: '0.00', currency: 'EUR' },
     { cycle: 'quarterly', price: '12.00', setup_fee: '0.00', currency: 'EUR' },
@@ -160,6 +161,7 @@ export const examples = {
         group: { id: 3, name: 'Web hosting' },
         stock: null,
         servers: null,
+        traffic: null,
         prices: [{ cycle: 'monthly', price: '9.00', setup_fee: '0.00', currency: 'EUR' }],
         options: [
           {

@@ -38,4 +38,12 @@ export { CycleName, ProductGroup, ProductType } from './schema.ts';
 export type { Selling } from './selling.ts';
 export { catalogStaffRoutes } from './staffRoutes.ts';
 export { reserveStock, returnStock } from './stock.ts';
+export {
+  type TrafficRow,
+  type TrafficTerms,
+  trafficFromRow,
+  trafficRow,
+  viewTrafficTerms,
+} from './traffic.ts';
+export { TrafficTerms as TrafficTermsSchema } from './trafficSchema.ts';
 export { changedPrice, changeLots, followLots, type Lots, lotsOf, monthlyOf } from './units.ts';

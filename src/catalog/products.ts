@@ -2,6 +2,7 @@ import { dedicatedModule, listServerOffers, type ServerOffer } from '../fleet/in
 import { type ListRequest, listData, pagedList, type SortKey } from '../platform/http/index.ts';
 import { type Context, fail, formatMoney, forSame, statement } from '../platform/index.ts';
 import { type Cycle, cycles } from './cycles.ts';
+import { type TrafficRow, type TrafficTerms, trafficFromRow, viewTrafficTerms } from './traffic.ts';
 
 export interface IntegerOption {
   key: string;
@@ -43,6 +44,8 @@ export interface Product {
   status: 'active' | 'hidden' | 'retired';
   /** When a change of a service to what costs less counts: at once, or with its next period. */
   downgrade: 'now' | 'period_end';
+  /** How traffic beyond what its price includes is billed, of servers; null: not at all. */
+  traffic: TrafficTerms | null;
   /** Where it stands in its group; lower ones first. */
   position: number;
   updatedAt: Date;
@@ -64,6 +67,7 @@ interface ProductRow {
   stock: number | null;
   status: 'active' | 'hidden' | 'retired';
   downgrade: 'now' | 'period_end';
+  traffic: TrafficRow | null;
   position: number;
   place: number;
   updated_at: Date;
@@ -87,7 +91,7 @@ interface OptionRow {
 
 const selectProduct = `
   select p.id, p.type, p.module_id, p.group_id, g.name as group_name, p.name, p.description, p.currency, p.stock,
-    p.status, p.downgrade, p.position, p.place, p.updated_at,
+    p.status, p.downgrade, p.traffic, p.position, p.place, p.updated_at,
     (select coalesce(jsonb_agg(jsonb_build_object('cycle', c.cycle, 'price_minor', c.price_minor,
         'setup_fee_minor', c.setup_fee_minor)), '[]')
        from product_prices c where c.product_id = p.id) as prices,
@@ -205,6 +209,7 @@ function fromRow(row: ProductRow): Omit<Product, 'servers'> {
     stock: row.stock,
     status: row.status,
     downgrade: row.downgrade,
+    traffic: trafficFromRow(row.traffic),
     position: row.position,
     updatedAt: row.updated_at,
     prices: row.prices
@@ -252,6 +257,7 @@ function viewProduct(product: Product) {
     group: product.group,
     stock: stockOf(product),
     servers: product.servers === null ? null : product.servers.map(viewOffer),
+    traffic: viewTrafficTerms(product.traffic, product.currency),
     prices: product.prices.map((price) => ({
       cycle: price.cycle,
       price: money(price.priceMinor),

@@ -16,6 +16,7 @@ import {
 import { cycles } from './cycles.ts';
 import { Line, Place } from './fields.ts';
 import { ChosenOptions, OptionKey } from './optionSchema.ts';
+import { TrafficChange, TrafficTerms } from './trafficSchema.ts';
 
 export const CycleName = named(
   'Cycle',
@@ -94,6 +95,7 @@ export const Product = named(
         },
       ),
     ),
+    traffic: Nullable(TrafficTerms),
     prices: Type.Array(
       named(
         'ProductPrice',
@@ -202,6 +204,7 @@ const parts = {
   stock: Type.Optional(Stock),
   status: Type.Optional(Status),
   downgrade: Type.Optional(Downgrade),
+  traffic: Type.Optional(meaning('Of servers alone; null: nothing of it is billed', Nullable(TrafficChange))),
   position: Type.Optional(Place),
   prices: Type.Optional(Type.Array(PriceChange, { maxItems: 6 })),
   options: Type.Optional(Type.Array(OptionChange, { maxItems: 8 })),

@@ -20,6 +20,7 @@ function productAt(first: number, second: number, choice: number): Product {
     currency: 'EUR',
     stock: null,
     servers: null,
+    traffic: null,
     status: 'active',
     downgrade: 'now',
     position: 1,

@@ -1,5 +1,6 @@
 import { statement, type TxContext } from '../platform/index.ts';
 import type { Option, Product } from './products.ts';
+import { type TrafficRow, trafficRow } from './traffic.ts';
 
 /** All that is written of a product. */
 export type Draft = Omit<Product, 'id' | 'updatedAt' | 'position' | 'servers'> & {
@@ -16,23 +17,24 @@ interface Row {
   stock: number | null;
   status: Product['status'];
   downgrade: Product['downgrade'];
+  traffic: TrafficRow | null;
   position: number | null;
   now: Date;
 }
 
 const insert = statement<{ id: number }, Row & { currency: string }>(
   'catalog.insertProduct',
-  `insert into products (type, module_id, group_id, name, description, currency, stock, status, downgrade, position,
+  `insert into products (type, module_id, group_id, name, description, currency, stock, status, downgrade, traffic, position,
      created_at, updated_at)
    values (:type, :moduleId, :groupId, :name, :description, :currency, :stock, :status, :downgrade,
-     coalesce(:position::int, (select least(coalesce(max(o.position), 0) + 1, 999999) from products o
+     :traffic::jsonb, coalesce(:position::int, (select least(coalesce(max(o.position), 0) + 1, 999999) from products o
        where o.group_id = :groupId)), :now, :now)
    returning id`,
 );
 const update = statement<never, Row & { id: number }>(
   'catalog.updateProduct',
   `update products set type = :type, module_id = :moduleId, group_id = :groupId, name = :name,
-     description = :description, stock = :stock, status = :status, downgrade = :downgrade,
+     description = :description, stock = :stock, status = :status, downgrade = :downgrade, traffic = :traffic::jsonb,
      position = coalesce(:position::int, position), updated_at = :now
    where id = :id`,
 );
@@ -107,7 +109,11 @@ async function writeParts(tx: TxContext, productId: number, draft: Draft): Promi
 function rowOf(tx: TxContext, draft: Draft): Row {
   const { type, moduleId, group, name, description, stock, status, downgrade, position } = draft;
   const now = tx.clock.now();
-  return { type, moduleId, groupId: group.id, name, description, stock, status, downgrade, position, now };
+  const traffic = trafficRow(draft.traffic);
+  return {
+    ...{ type, moduleId, groupId: group.id, name, description, stock, status, downgrade, traffic, position },
+    now,
+  };
 }
 
 function optionRow({ key, name, label, kind, required, ...option }: Option, retired: boolean) {

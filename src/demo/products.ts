@@ -55,6 +55,7 @@ export function demoProducts(
       name: 'Dedicated server',
       description: 'A whole machine, prepared by our staff.',
       stock: 3,
+      traffic: { billing: 'total', included: 20, priceMinor: 100, direction: 'greater' },
       prices: prices(8_900, 4_900),
       options: [
         integer('option1', 'memory_gb', 'Memory (GB)', 64, 256, 50),

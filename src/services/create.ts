@@ -25,10 +25,11 @@ const insertServices = statement<
 >(
   'services.insert',
   `insert into services (id, organization_id, position, user_id, product_id, invoice_id, status, provisioning_state,
-     domain, cycle, currency, first_price_minor, price_minor, unit_prices, options, holds_stock, on_server, created_at)
+     domain, cycle, currency, first_price_minor, price_minor, unit_prices, options, holds_stock, on_server, traffic, created_at)
    select s.id, :organizationId, base.position + s.ordinal, :userId, s.product_id, :invoiceId, 'pending',
      'queued', s.domain, s.cycle, :currency,
-     s.first_price_minor, s.price_minor, s.unit_prices, s.options, s.holds_stock, s.on_server, :now
+     s.first_price_minor, s.price_minor, s.unit_prices, s.options, s.holds_stock, s.on_server,
+     (select p.traffic from products p where p.id = s.product_id), :now
    from jsonb_to_recordset(:services::jsonb) as s(ordinal int, id bigint, product_id bigint, domain text,
      cycle text, first_price_minor bigint, price_minor bigint, unit_prices jsonb, options jsonb, holds_stock boolean, on_server boolean),
      (select coalesce(max(position), 0) as position from services

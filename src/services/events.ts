@@ -62,6 +62,20 @@ interface Ending {
   ends_on: string;
 }
 
+interface TrafficUsed {
+  user_id: number;
+  product: string;
+  hostname: string | null;
+  /** `2026-03`, of UTC. */
+  month: string;
+  /** Of what is included. */
+  percent: number;
+  billing: 'total' | 'percentile95';
+  /** TB or Mbit/s, by `billing`. */
+  used: number;
+  included: number;
+}
+
 interface Promised {
   until: string | null;
   note: string | null;
@@ -305,6 +319,22 @@ export const invoiceOverdue = event<Reminded>(
 export const serviceEnding = event<Ending>(
   'service.ending',
   'a customer was told that a service ends with its paid time, since it is not renewed by itself',
+);
+export const trafficUsed = event<TrafficUsed>(
+  'service.traffic_used',
+  'a customer was told that a server has used 80 or 100 per cent of the traffic that its month includes',
+  {
+    permission: 'service.read',
+    data: {
+      product: Type.String(),
+      hostname: Nullable(Type.String()),
+      month: Type.String(),
+      percent: Type.Integer(),
+      billing: Type.String(),
+      used: Type.Number(),
+      included: Type.Number(),
+    },
+  },
 );
 export const paymentPromised = event<Promised>(
   'payment.promised',

@@ -18,6 +18,7 @@ import {
   serviceTerminated,
   serviceUnsuspended,
   staffDeliveryWanted,
+  trafficUsed,
 } from './events.ts';
 import { isByHand } from './kinds/kind.ts';
 import { kindOf } from './kinds/table.ts';
@@ -52,6 +53,23 @@ const renewed = mail(
     };
   },
   { about: 'services' },
+);
+
+const traffic = mail(
+  trafficUsed,
+  ({ data }, reader) => {
+    const { month, percent, billing, used, included } = data;
+    const unit = billing === 'total' ? 'TB' : 'Mbit/s';
+    const of = { name: nameOf(data), month, percent: String(percent), used: `${used} ${unit}` };
+    return {
+      subject: say(reader, 'traffic.subject', of),
+      blocks: [
+        say(reader, `traffic.${billing}`, { ...of, included: `${included} ${unit}` }),
+        say(reader, percent < 100 ? 'traffic.soon' : 'traffic.beyond'),
+      ],
+    };
+  },
+  { about: 'services', leadsTo: toService },
 );
 
 const renewalBack = mail(
@@ -228,7 +246,7 @@ const movedIn = mail(
 /** What customers are told of their orders and services. */
 export const serviceMails: MailDeclaration[] = ofOrganization([
   ...[held, released, refused, beingSetUp, ready, doneByHand],
-  ...[renewed, renewalBack, suspended, unsuspended, terminated, ends, goesOn, changed],
+  ...[renewed, renewalBack, traffic, suspended, unsuspended, terminated, ends, goesOn, changed],
   ...[movedAway, movedIn],
   ...calendarMails,
   ...priceMoveMails,

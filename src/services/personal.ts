@@ -45,6 +45,8 @@ export const servicesPersonal: PersonalRoom = {
     personalTable('service_periods', own),
     personalTable('service_changes', own),
     personalTable('service_returns', own),
+    personalTable('service_traffic', own),
+    personalTable('service_traffic_notices', own),
     personalTable('service_calendar', own),
     personalTable('service_calendar_steps', own),
     personalTable('service_price_moves', own),

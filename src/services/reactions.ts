@@ -11,10 +11,12 @@ import { calendarReactions } from './calendar/reactions.ts';
 import { cancelUndelivered, lockServicesOf } from './delivery/cancelUndelivered.ts';
 import { failDelivery } from './delivery/delivery.ts';
 import { startDelivery } from './delivery/start.ts';
+import { serviceTerminated } from './events.ts';
 import { heldReturnReactions } from './heldReturns.ts';
 import { renewReactions } from './renew/reactions.ts';
 import { isHeld } from './review/hold.ts';
 import { isUnpaid } from './takeBack.ts';
+import { billLastTraffic } from './traffic/bill.ts';
 import { upgradeReactions } from './upgrade/reactions.ts';
 
 /** What services do when something happened to an invoice of theirs. */
@@ -43,6 +45,14 @@ export const serviceReactions: OwnReaction[] = [
     },
     // What a bank took is no rebate: nobody delivers what is not paid any more.
     { when: ({ full, method }) => full || method === 'dispute' || method === 'taken_back' },
+  ),
+  on(
+    serviceTerminated,
+    'services.billLastTraffic',
+    (tx, { subject: service }) => billLastTraffic(tx, service.id),
+    {
+      when: ({ on_server: onServer }) => onServer,
+    },
   ),
   ...heldReturnReactions,
   ...renewReactions,

@@ -203,6 +203,10 @@ export const samples: Record<string, object[]> = {
   'service.done_by_hand': [...['change', 'unsuspend', 'terminate'].map((task) => ({ ...byHand, task }))],
   'service.renewed': [{ ...machine, duedate: '2026-03-01' }],
   'service.renewal_refunded': [{ ...machine, duedate: '2026-03-01' }],
+  'service.traffic_used': [
+    { ...machine, month: '2026-03', percent: 80, billing: 'total', used: 16.204, included: 20 },
+    { ...machine, month: '2026-03', percent: 100, billing: 'percentile95', used: 104.5, included: 100 },
+  ],
   'service.suspended': [{ ...machine, reason: '~It sends unsolicited mail' }],
   'service.unsuspended': [machine, byHand],
   'service.terminated': [

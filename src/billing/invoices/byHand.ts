@@ -16,7 +16,7 @@ import { taxOf } from '../tax/taxOf.ts';
 import { readInvoiceForStaff } from './invoiceStaff.ts';
 import { dueAt, endOfDay, issueInvoice, type Line } from './issue.ts';
 import { notIssued } from './notIssued.ts';
-import { parseQuantity, priceOf } from './quantity.ts';
+import { parseQuantity, priceOfQuantity } from './quantity.ts';
 
 /** What staff invoices. Amounts are decimals of the currency, with the tax inside where prices have it. */
 export interface ByHand {
@@ -86,7 +86,7 @@ function lineOf(
       `lines[${at}].unit_price`,
       `must be an amount of ${currency} in decimals, such as ${formatMoney(1250, currency)}`,
     );
-  const priceMinor = priceOf(quantityThousandths, unitPriceMinor);
+  const priceMinor = priceOfQuantity(quantityThousandths, unitPriceMinor);
   if (priceMinor === null) throw fail('amount_too_large');
   return {
     ...{ productId: null, serviceId: line.service_id ?? null, description, priceMinor },

@@ -20,7 +20,7 @@ export function formatQuantity(thousandths: number): string {
 }
 
 /** What so much of something costs, rounded half up to the minor unit; null for more than can be counted. */
-export function priceOf(thousandths: number, unitMinor: number): number | null {
+export function priceOfQuantity(thousandths: number, unitMinor: number): number | null {
   const minor = Number((BigInt(thousandths) * BigInt(unitMinor) + 500n) / 1_000n);
   return Number.isSafeInteger(minor) ? minor : null;
 }

@@ -16,6 +16,7 @@ import {
 import { dayOf, fail, newId, type TxContext } from '../../platform/index.ts';
 import { requireAction } from '../states.ts';
 import { lockTerms, requireTerms, type Terms } from '../terms.ts';
+import { openTraffic } from '../traffic/bill.ts';
 import { applyPaidChange } from '../upgrade/apply.ts';
 import { findChange } from '../upgrade/queries.ts';
 import { requireNoneUnderWay } from '../upgrade/underWay.ts';
@@ -62,6 +63,8 @@ export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: str
     ...{ serviceId, productId: service.productId, currency: service.currency },
     ...{ cycle: offer.cycle, amountMinor: offer.priceMinor },
   });
+  // What was used of its traffic beyond its price is asked for with the next period.
+  const traffic = service.onServer ? await openTraffic(tx, service) : null;
   const invoiceId = newId();
   const { totalMinor } = await issueInvoice(tx, {
     id: invoiceId,
@@ -69,13 +72,14 @@ export async function issueRenewal(tx: TxContext, serviceId: number, cycle?: str
     userId: tx.actor.userId ?? service.userId,
     kind: 'renewal',
     currency: service.currency,
-    lines: [{ ...lineOf(service, offer), discountMinor }],
+    lines: [{ ...lineOf(service, offer), discountMinor }, ...(traffic?.lines ?? [])],
     tax,
     couponId: null,
     expiresAt: await dueBy(tx, serviceId, offer),
   });
   const { comingMinor: _, ...renewal } = offer;
   await writeRenewal(tx, { ...renewal, invoiceId, organizationId, serviceId });
+  await traffic?.putOn(invoiceId);
   if (totalMinor === 0) await settleFree(tx, invoiceId);
   return invoiceId;
 }

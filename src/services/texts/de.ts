@@ -22,6 +22,16 @@ export const de: Translation<typeof en> = {
     what: 'Geld, das für {{what}} bezahlt war, ist zurückgegangen.',
     next: 'Der Dienst ist jetzt bis {{duedate}} bezahlt. Wir melden uns, bevor sich daran etwas ändert.',
   },
+  traffic: {
+    subject: '{{name}} hat {{percent}} % seines Datenverkehrs im Monat {{month}} verbraucht',
+    total:
+      '{{name}} hat im Monat {{month}} bisher {{used}} gesendet und empfangen. Im Preis enthalten sind {{included}} im Monat.',
+    percentile95:
+      'Das 95. Perzentil von {{name}} liegt im Monat {{month}} bisher bei {{used}}. Im Preis enthalten sind {{included}}.',
+    soon: 'Was darüber hinausgeht, steht auf der nächsten Rechnung. Wir schreiben Ihnen noch einmal, wenn alles verbraucht ist.',
+    beyond:
+      'Was darüber hinausgeht, steht auf der nächsten Rechnung. Nichts wird gedrosselt oder abgeschaltet.',
+  },
   suspended: {
     subject: '{{name}} ist gesperrt',
     what: '{{name}} ist gesperrt, also abgeschaltet und nicht benutzbar. Es wurde nichts gelöscht.',

@@ -20,6 +20,15 @@ export const en = {
     what: 'Money that was paid for {{what}} has gone back.',
     next: 'It is paid until {{duedate}} now. We tell you before anything happens to it.',
   },
+  traffic: {
+    subject: '{{name}} has used {{percent}} % of its traffic in {{month}}',
+    total:
+      '{{name}} has sent and received {{used}} in {{month}} so far. Its price includes {{included}} a month.',
+    percentile95:
+      'The 95th percentile of {{name}} is {{used}} in {{month}} so far. Its price includes {{included}}.',
+    soon: 'What goes beyond that stands on its next invoice. We tell you once more when all of it is used.',
+    beyond: 'What goes beyond that stands on its next invoice. Nothing is slowed down or cut off.',
+  },
   suspended: {
     subject: '{{name}} is suspended',
     what: '{{name}} is suspended: it is switched off and cannot be used. Nothing of it is deleted.',

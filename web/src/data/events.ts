@@ -27,6 +27,7 @@ const followUps: Readonly<Record<EventName, readonly string[]>> = {
   'service.renewed': ['services', 'invoices'],
   'service.suspended': ['services', 'vps', 'dedicated'],
   'service.terminated': ['services', 'vps', 'dedicated'],
+  'service.traffic_used': ['dedicated'],
   'service.unsuspended': ['services', 'vps', 'dedicated'],
   'service.updated': ['services'],
   'service.upgraded': ['services', 'vps'],

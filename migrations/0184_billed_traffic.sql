@@ -1,0 +1,35 @@
+-- How traffic of servers is billed beyond what their price includes.
+alter table products add column traffic jsonb check (traffic ->> 'billing' in ('total', 'percentile95'));
+-- With what a service was sold; those of before were sold with none.
+alter table services add column traffic jsonb;
+
+-- What a calendar month (UTC) of a service came to, written once it is over, or with the end of the service.
+create table service_traffic (
+  service_id bigint not null references services,
+  organization_id bigint not null references organizations,
+  month date not null,
+  currency text not null,
+  -- The terms that counted.
+  terms jsonb not null,
+  -- Bytes of both directions; of the 95th percentile the bytes of its five minutes.
+  used_bytes bigint not null,
+  -- Thousandths of a TB or Mbit/s beyond what is included.
+  over_thousandths bigint not null,
+  amount_minor bigint not null,
+  settled_at timestamptz not null,
+  -- On which invoice it stands; null: on none. Of one that was cancelled it goes to the next.
+  invoice_id bigint references invoices,
+  primary key (service_id, month)
+);
+create index service_traffic_invoice on service_traffic (invoice_id) where invoice_id is not null;
+create index service_traffic_organization on service_traffic (organization_id);
+
+-- Which parts of what is included customers were told to have used, each once a month.
+create table service_traffic_notices (
+  service_id bigint not null references services,
+  organization_id bigint not null references organizations,
+  month date not null,
+  percent integer not null,
+  told_at timestamptz not null,
+  primary key (service_id, month, percent)
+);

@@ -1,0 +1,75 @@
+import { dueAt, issueInvoice, lockForTax, taxOf } from '../../billing/index.ts';
+import type { TrafficRow } from '../../catalog/index.ts';
+import { forMany, newId, statement, type TxContext } from '../../platform/index.ts';
+import { lockTerms, requireTerms, type Terms } from '../terms.ts';
+import { settleRest } from './settle.ts';
+
+interface OpenMonth {
+  month: string;
+  currency: string;
+  terms: TrafficRow;
+  over: number;
+  amountMinor: number;
+}
+
+// An invoice that was cancelled asked for nothing: what stood on it is open again.
+const openMonths = forMany(
+  statement<OpenMonth, { serviceId: number }>(
+    'services.openTraffic',
+    `select to_char(t.month, 'YYYY-MM') as month, t.currency, t.terms, t.over_thousandths as over, t.amount_minor as "amountMinor"
+   from service_traffic t left join invoices i on i.id = t.invoice_id
+   where t.service_id = :serviceId and t.amount_minor > 0 and (t.invoice_id is null or i.status = 'cancelled')
+   order by t.month`,
+  ),
+  { serviceId: 'bigint' },
+);
+const putOn = statement<never, { serviceId: number; months: string[]; invoiceId: number }>(
+  'services.putTrafficOnInvoice',
+  `update service_traffic set invoice_id = :invoiceId, organization_id = (select s.organization_id from services s where s.id = :serviceId)
+   where service_id = :serviceId and month = any(:months::date[])`,
+);
+
+/** What is open of a service's traffic, as lines of an invoice that is about to be issued in its currency. Its row is locked. */
+export async function openTraffic(tx: TxContext, service: Terms) {
+  const open = await tx.db.many(openMonths, { serviceId: service.id });
+  const months = open.filter(({ currency }) => currency === service.currency);
+  return {
+    lines: months.map((each) => lineOf(service, each)),
+    /** Once the invoice is written. */
+    putOn: async (invoiceId: number) => {
+      if (months.length === 0) return;
+      const on = months.map(({ month }) => `${month}-01`);
+      await tx.db.run(putOn, { serviceId: service.id, months: on, invoiceId });
+    },
+  };
+}
+
+/** A service has ended: what its traffic came to until now is asked for by a last invoice, if it is anything. Repeating it changes nothing. */
+export async function billLastTraffic(tx: TxContext, serviceId: number): Promise<void> {
+  const { organizationId } = await requireTerms(tx, serviceId);
+  await lockForTax(tx, organizationId);
+  const service = await lockTerms(tx, serviceId);
+  await settleRest(tx, serviceId);
+  const traffic = await openTraffic(tx, service);
+  if (traffic.lines.length === 0) return;
+  const invoiceId = newId();
+  await issueInvoice(tx, {
+    ...{ id: invoiceId, organizationId: service.organizationId, userId: service.userId, kind: 'manual' },
+    ...{ currency: service.currency, lines: traffic.lines, couponId: null, expiresAt: dueAt(tx) },
+    tax: await taxOf(tx, service.organizationId, { lock: false }),
+  });
+  await traffic.putOn(invoiceId);
+}
+
+/** Of no service's period: it was used, so it is earned at once, and nothing of it goes back with days that are left. */
+function lineOf({ domain, productName }: Terms, { month, terms, over, amountMinor }: OpenMonth) {
+  const what =
+    terms.billing === 'total'
+      ? `traffic in ${month} beyond ${terms.included} TB, in TB`
+      : `95th percentile in ${month} beyond ${terms.included} Mbit/s, in Mbit/s`;
+  return {
+    ...{ productId: null, serviceId: null, description: `${domain ?? productName}, ${what}` },
+    ...{ priceMinor: amountMinor, setupFeeMinor: 0, discountMinor: 0 },
+    ...{ quantityThousandths: over, unitPriceMinor: terms.price_minor },
+  };
+}

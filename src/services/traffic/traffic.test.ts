@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { payByCredit } from '../../../test/invoices.ts';
+import { newCustomer, type Person } from '../../../test/people.ts';
+import { startTestProduct, type TestProduct } from '../../../test/product.ts';
+import { newMeteredSwitch, rentedServer } from '../../../test/rack/metered.ts';
+import { newServerProduct } from '../../../test/rack/stock.ts';
+import { settled, sql } from '../../../test/sql.ts';
+import { openSwitches, simulatedSwitches } from '../../drivers/switch/index.ts';
+
+const hour = 3_600_000;
+const switches = simulatedSwitches();
+const open = openSwitches(switches);
+let product: TestProduct;
+let customer: Person;
+beforeAll(async () => {
+  product = await startTestProduct({
+    startsAt: new Date('2027-03-10T12:00:30Z'),
+    env: { HYPERVISOR: 'simulator', NETWORK4: '10.84.0.0/24' },
+    drivers: { switch: (connection) => open({ ...connection, kind: 'simulated' }) },
+  });
+  customer = await newCustomer(product, { creditMinor: 100_000_000 });
+});
+afterAll(() => product.stop());
+
+const tb = 1_000_000_000_000n;
+const total = { billing: 'total', included: 1, price: '2.00' };
+
+/** A server that is paid for three months from the tenth of March, at a port that was read. */
+async function metered(traffic: object | null = total) {
+  product.clock.set(new Date('2027-03-10T12:00:30Z'));
+  const prices = [
+    { cycle: 'monthly', price: '50.00' },
+    { cycle: 'quarterly', price: '150.00' },
+  ];
+  const productId = await newServerProduct(product, { traffic, prices });
+  const at = await newMeteredSwitch(product, switches, ['eth1']);
+  const server = await rentedServer(product, customer, productId, 'quarterly');
+  await at.plug('eth1', server.macs[0]);
+  await at.readAfter(300_000);
+  return { at, productId, ...server };
+}
+
+type Metered = Awaited<ReturnType<typeof metered>>;
+/** So much is sent within an hour. */
+async function carry({ at }: Metered, bytes: bigint) {
+  at.carry('eth1', bytes, 0n);
+  await at.readAfter(hour);
+}
+async function settleOn(moment: string) {
+  product.clock.set(new Date(moment));
+  await product.periodic('services.settleTraffic');
+}
+async function renew({ id }: Metered, cycle = 'quarterly') {
+  const { status, body } = await customer.post(`/dashboard/services/${id}/renew`, { cycle });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return invoiceOf(body.data.invoice_id);
+}
+async function invoiceOf(id: number) {
+  return (await customer.get(`/dashboard/invoices/${id}`)).body.data.invoice;
+}
+const trafficOn = ({ items }: { items: { description: string }[] }) =>
+  items.filter(({ description }) => /traffic|percentile/.test(description));
+const told = ({ id }: Metered) =>
+  sql<{ data: Record<string, unknown> }>(
+    product,
+    `select data from journal where action = 'service.traffic_used' and subject_id = $1 order by id`,
+    String(id),
+  );
+
+describe('traffic beyond what a month includes', () => {
+  it('is a line of the next invoice, once', async () => {
+    const server = await metered();
+    await carry(server, 3n * tb);
+    // A month is settled a day after its end, and its last hours may still come until then.
+    await settleOn('2027-04-01T23:00:00Z');
+    expect(trafficOn(await renew(server))).toEqual([]);
+    await settleOn('2027-04-02T01:00:00Z');
+    await product.periodic('services.settleTraffic');
+    // One that is open asks for what it asked for.
+    expect(trafficOn(await renew(server))).toEqual([]);
+    const first = await renew(server, 'monthly');
+    // 22 of 31 days include 0.7096… TB; 2.2903… are beyond, of which each GB that began to count costs 0.002.
+    const line = { quantity: '2.29', unit_price: '2.00', price: '4.58' };
+    expect(trafficOn(first)).toMatchObject([line]);
+    expect(first.subtotal).toBe('54.58');
+
+    // Of an invoice that was cancelled it goes to the one in its place, and never to two.
+    const second = await renew(server);
+    expect((await invoiceOf(first.id)).status).toBe('cancelled');
+    expect(second.subtotal).toBe('154.58');
+    expect(trafficOn(second)).toMatchObject([line]);
+    expect((await renew(server)).id).toBe(second.id);
+    await payByCredit(customer, second.id);
+    await settled(product);
+    expect(trafficOn(await renew(server))).toEqual([]);
+  });
+
+  it('of months that were never asked for stands on one invoice, a line each', async () => {
+    const server = await metered();
+    await carry(server, 2n * tb);
+    product.clock.set(new Date('2027-04-20T00:00:00Z'));
+    await server.at.readAfter(hour);
+    await carry(server, 3n * tb);
+    await settleOn('2027-05-03T00:00:00Z');
+    const lines = trafficOn(await renew(server));
+    expect(lines).toMatchObject([
+      { description: expect.stringContaining('2027-03'), quantity: '1.29', price: '2.58' },
+      { description: expect.stringContaining('2027-04'), quantity: '2', price: '4.00' },
+    ]);
+  });
+
+  it('of a service that ends is asked for by a last invoice, this month by its days', async () => {
+    const server = await metered();
+    await carry(server, 3n * tb);
+    product.clock.set(new Date('2027-03-12T00:00:00Z'));
+    const ended = await product.staff.post(`/staff/services/${server.id}/terminate`, {
+      reason: 'For a test',
+    });
+    expect(ended.status, JSON.stringify(ended.body)).toBe(200);
+    await settled(product);
+    const invoices = await sql<{ id: number }>(
+      product,
+      'select i.id from service_traffic t join invoices i on i.id = t.invoice_id where t.service_id = $1',
+      server.id,
+    );
+    expect(invoices).toHaveLength(1);
+    const last = await invoiceOf(Number(invoices[0]?.id));
+    // Three days of 31 include 0.0967… TB.
+    expect(trafficOn(last)).toMatchObject([{ quantity: '2.903', price: '5.81' }]);
+    expect(last).toMatchObject({ status: 'unpaid', subtotal: '5.81' });
+  });
+
+  it('by the 95th percentile is that of the greater direction', async () => {
+    const server = await metered({ billing: 'percentile95', included: 100, price: '1.00' });
+    // 800 Mbit/s for twenty hours.
+    server.at.carry('eth1', 7_200_000_000_000n, 720_000_000_000n);
+    await server.at.readAfter(20 * hour);
+    await settleOn('2027-04-02T01:00:00Z');
+    const [line] = trafficOn(await renew(server)) as unknown as { quantity: string; price: string }[];
+    expect(Number(line?.quantity)).toBeCloseTo((700 * 22) / 31, 0);
+    expect(Number(line?.price)).toBeCloseTo((700 * 22) / 31, 0);
+  });
+
+  it('is billed as it was sold: neither what was sold without terms, nor by terms of later', async () => {
+    const server = await metered(null);
+    const change = { traffic: total };
+    await product.staff.patch(`/staff/products/${server.productId}`, change);
+    await carry(server, 3n * tb);
+    await settleOn('2027-04-02T01:00:00Z');
+    expect(trafficOn(await renew(server))).toEqual([]);
+  });
+});
+
+describe('who nears what a month includes', () => {
+  it('is told at four fifths and when all is used, each once', async () => {
+    const server = await metered({ ...total, included: 4 });
+    await carry(server, 2n * tb);
+    const look = () => product.periodic('services.tellOfTraffic');
+    await look();
+    expect(await told(server)).toEqual([]);
+    await carry(server, tb / 2n);
+    await look();
+    await look();
+    expect(await told(server)).toMatchObject([{ data: { percent: 80, used: 2.5, included: 2.839 } }]);
+    await carry(server, tb);
+    await look();
+    await look();
+    expect((await told(server)).map(({ data }) => data.percent)).toEqual([80, 100]);
+    const { limit_gb: limit } = (await customer.get(`${server.path}/overview`)).body.data.dedicated.traffic;
+    expect(limit).toBeCloseTo((4_000 * 22) / 31, 6);
+  });
+});
+
+describe('terms of a product', () => {
+  it('are shown to customers with it, and beside the month of a server', async () => {
+    const server = await metered({ billing: 'percentile95', included: 100, price: '1.50', direction: 'out' });
+    const terms = {
+      billing: 'percentile95',
+      included: 100,
+      price: '1.50',
+      currency: 'EUR',
+      direction: 'out',
+    };
+    const shown = await customer.get(`/products/${server.productId}`);
+    expect(shown.body.data.product.traffic).toEqual(terms);
+    const { body } = await customer.get(`${server.path}/bandwidth/summary`);
+    expect(body.data).toMatchObject({ terms, monthlyLimitTB: null });
+  });
+
+  it.each([
+    ['of what is no server', { moduleId: 1, traffic: total }, 'traffic'],
+    ['with a direction of all traffic', { traffic: { ...total, direction: 'out' } }, 'traffic.direction'],
+    ['at a price that is none', { traffic: { ...total, price: '1.005' } }, 'traffic.price'],
+    ['with a part of a TB', { traffic: { ...total, included: 0.5 } }, 'traffic.included'],
+  ])('are refused %s', async (_what, change, field) => {
+    await expect(newServerProduct(product, change)).rejects.toThrow(`"${field}"`);
+  });
+});
