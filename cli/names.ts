@@ -47,6 +47,7 @@ const called: Readonly<Record<string, string>> = {
   'DELETE /dashboard/account/sessions/{id}': 'sessions end',
   'GET /dashboard/service/{id}/vps/history': 'vps history list',
   'GET /dashboard/service/{id}/dedicated/overview': 'dedicated show',
+  'GET /dashboard/service/{id}/dedicated/bandwidth': 'dedicated bandwidth show',
   'GET /dashboard/service/{id}/dedicated/history': 'dedicated history list',
   'GET /dashboard/service/{id}/dedicated/credentials': 'dedicated credentials status',
   'POST /dashboard/service/{id}/dedicated/credentials': 'dedicated credentials show',

@@ -65,7 +65,7 @@ import {
   groupStaffRoutes,
 } from './catalog/index.ts';
 import { consolesPersonal } from './consoles/index.ts';
-import { dedicatedPersonal, dedicatedRoutes, proofRoutes } from './dedicated/index.ts';
+import { bandwidthRoutes, dedicatedPersonal, dedicatedRoutes, proofRoutes } from './dedicated/index.ts';
 import {
   auditRoutes,
   eventRoutes,
@@ -248,6 +248,7 @@ export const allRoutes: RouteGroup[] = [
   vpsRoutes,
   dedicatedRoutes,
   proofRoutes,
+  bandwidthRoutes,
   shieldRoutes,
   shieldStaffRoutes,
   eventRoutes(besideJournal),

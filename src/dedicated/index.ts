@@ -19,6 +19,7 @@ import { returnReactions } from './return/reactions.ts';
 import { suspendReactions, watchSuspendedPeriodicJob } from './suspend/reactions.ts';
 import { resumeServer, suspendServer } from './suspend/suspend.ts';
 
+export { bandwidthRoutes } from './bandwidth/routes.ts';
 export { rentedConsoles } from './console/room.ts';
 export { sealedCredentials } from './credentials/keep.ts';
 export { dedicatedPersonal } from './personal.ts';

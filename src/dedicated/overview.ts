@@ -3,6 +3,7 @@ import { possibleActions, reasonAgainstRole } from '../platform/http/index.ts';
 import { fail, type OrganizationContext, type TxContext, transaction } from '../platform/index.ts';
 import { dedicatedOptions } from '../services/index.ts';
 import { nameIp, type ReverseNames, viewAction, viewIpsOf } from '../vps/index.ts';
+import { viewTraffic } from './bandwidth/read.ts';
 import { type Dedicated, factsOf, lockOwnDedicated, requireDedicated } from './queries.ts';
 import { dedicatedActions, reasonAgainst, ruleOf, stateOf } from './states.ts';
 
@@ -23,6 +24,7 @@ export async function readDedicated(ctx: OrganizationContext, id: number) {
       },
       ...{ os: { slug: dedicated.os }, problem: dedicated.problem },
       location: server?.location ?? ordered.location,
+      traffic: await viewTraffic(ctx, id),
       ips: await viewIps(ctx, dedicated),
       current_action: action === null ? null : viewAction(ctx, action),
       actions: possibleActions(

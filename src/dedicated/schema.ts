@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { ServerSensor, serverMeasured } from '../fleet/index.ts';
 import { Choice, Id, Nullable, named, PossibleActions, Strict, Timestamp } from '../platform/http/index.ts';
-import { Action, Hostname, Ips, KeyIds, Password } from '../vps/index.ts';
+import { Action, Hostname, Ips, KeyIds, Password, Traffic } from '../vps/index.ts';
 import { dedicatedActions, dedicatedStates, refusalCodes } from './states.ts';
 
 export const Overview = named(
@@ -34,6 +34,7 @@ export const Overview = named(
           }),
         ),
         location: Nullable(Type.String()),
+        traffic: Traffic,
         ips: Ips.properties.ips,
         current_action: Nullable(Action),
         actions: PossibleActions(

@@ -63,6 +63,7 @@ export {
   Ips,
   KeyIds,
   Password,
+  Traffic,
 } from './schema.ts';
 export { lateBackupMeasures } from './snapshots/lateBackups.ts';
 export { findUnknownMachines } from './unknown.ts';

@@ -100,6 +100,15 @@ const Recent = named(
   'What the machine used in the last hour, oldest first; null where nothing was measured',
 );
 
+export const Traffic = named(
+  'Traffic',
+  Type.Object({
+    used_gb: Type.Number({ description: 'Sent and received this calendar month' }),
+    limit_gb: Nullable(Type.Number()),
+    resets_at: Timestamp,
+  }),
+);
+
 export const Overview = named(
   'MachineAnswer',
   Type.Object({
@@ -137,14 +146,7 @@ export const Overview = named(
         ),
         usage: Nullable(Usage),
         recent: Recent,
-        traffic: named(
-          'Traffic',
-          Type.Object({
-            used_gb: Type.Number({ description: 'Sent and received this calendar month' }),
-            limit_gb: Nullable(Type.Number()),
-            resets_at: Timestamp,
-          }),
-        ),
+        traffic: Traffic,
         ips: Type.Array(Ip),
         current_action: Nullable(Action),
         actions: Possible,

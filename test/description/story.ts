@@ -384,6 +384,7 @@ export const cannotBeSent: Record<string, string> = {
         'getDedicatedIpAddresses',
         'updateDedicatedIpAddress',
       ],
+      ...['getDedicatedBandwidth', 'getDedicatedBandwidthSummary'],
       ...['getDedicatedActionHistory', 'getDedicatedAction'],
     ].map((name) => [name, 'needs a server: dedicated/dedicated.test.ts']),
   ),

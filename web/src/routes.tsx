@@ -4,6 +4,8 @@ import { wantedOf } from './cart/wanted.ts';
 import { actFor } from './data/actFor.ts';
 import {
   type ActivityFilter,
+  type BandwidthPeriod,
+  bandwidthSteps,
   type ChartPeriod,
   chartPeriods,
   type InvoiceFilter,
@@ -254,6 +256,14 @@ const pages = [
       getParentRoute: () => aService,
       path: 'addresses',
       component: lazyPage(() => import('./vps/Addresses.tsx'), 'Addresses'),
+    }),
+    createRoute({
+      getParentRoute: () => aService,
+      path: 'bandwidth',
+      validateSearch: ({ period }: Record<string, unknown>): { period?: BandwidthPeriod } => ({
+        period: oneOf(Object.keys(bandwidthSteps) as BandwidthPeriod[], period),
+      }),
+      component: lazyPage(() => import('./dedicated/Bandwidth.tsx'), 'Bandwidth'),
     }),
     createRoute({
       getParentRoute: () => aService,

@@ -6,6 +6,7 @@ import { client } from '../data/client.ts';
 import { products, quote, session } from '../data/queries/index.ts';
 import { money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
+import { trafficTerms } from '../text/trafficTerms.ts';
 import {
   Alert,
   Amount,
@@ -191,6 +192,11 @@ function Options({ product, options, onChange }: OptionsProps) {
   return (
     <>
       {servers.length > 0 && <Servers product={product} options={options} onChange={onChange} />}
+      {product.traffic !== null && (
+        <Text size="sm">
+          {t('bandwidth.traffic')}: {trafficTerms(product.traffic, t, language)}
+        </Text>
+      )}
       {choices.map((option) => (
         <Tiles
           key={option.key}

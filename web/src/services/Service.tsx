@@ -14,7 +14,10 @@ const machineTabs = [
   ...(['settings', 'resize', 'reinstall', 'history'] as const),
 ];
 
-const serverTabs = ['console', 'hardware', 'addresses', 'rescue', 'reinstall', 'history'] as const;
+const serverTabs = [
+  ...(['console', 'bandwidth', 'hardware', 'addresses'] as const),
+  ...(['rescue', 'reinstall', 'history'] as const),
+] as const;
 
 /** What stands around every page of a service: its name, how it is, and where to go. */
 export function Service() {

@@ -30,6 +30,7 @@ import { Cycles, changeProduct, HavingTrial } from './Having.tsx';
 import { NewOption, type Option, OptionActs, useBounds } from './OptionForm.tsx';
 import { OrderTrial } from './OrderTrial.tsx';
 import { Groups } from './StaffProducts.tsx';
+import { Traffic } from './TrafficForm.tsx';
 
 type Product = Schema<'StaffProduct'>;
 
@@ -91,6 +92,7 @@ function Shown({ of: product }: { of: Product }) {
           empty={<Text c="dimmed">{t('money.noPrices')}</Text>}
         />
       </Section>
+      {product.moduleId === 5 && <Traffic of={product} />}
       <Section title={t('money.options')}>
         <NewOption product={product} />
         <List

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { client } from '../client.ts';
 
 export const server = (id: number) =>
@@ -34,4 +34,23 @@ export const serverCredentials = (id: number) =>
     queryKey: ['dedicated', id, 'credentials'],
     queryFn: ({ signal }) =>
       client.get('/dashboard/service/{id}/dedicated/credentials', { path: { id }, signal }),
+  });
+
+/** Seconds between two points of each period. */
+export const bandwidthSteps = { day: 300, week: 1_800, month: 7_200, year: 86_400 } as const;
+export type BandwidthPeriod = keyof typeof bandwidthSteps;
+
+export const serverBandwidth = (id: number, period: BandwidthPeriod) =>
+  queryOptions({
+    queryKey: ['dedicated', id, 'bandwidth', period],
+    queryFn: ({ signal }) =>
+      client.get('/dashboard/service/{id}/dedicated/bandwidth', { path: { id }, query: { period }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+export const serverBandwidthSummary = (id: number) =>
+  queryOptions({
+    queryKey: ['dedicated', id, 'bandwidth'],
+    queryFn: ({ signal }) =>
+      client.get('/dashboard/service/{id}/dedicated/bandwidth/summary', { path: { id }, signal }),
   });
