@@ -23,11 +23,12 @@ interface Month {
   month: string;
 }
 
+// What has ended was settled then: what its server carries until it is wiped is nobody's.
 const dueMonths = statement<Month, { before: Date; now: Date; limit: number }>(
   'services.dueMonthsOfTraffic',
   `select s.id, s.organization_id as "organizationId", to_char(m.month, 'YYYY-MM') as month
    from services s join server_traffic_months m on m.service_id = s.id
-   where s.traffic is not null and s.on_server and (m.month + interval '1 month')::timestamp at time zone 'UTC' <= :before
+   where s.traffic is not null and s.on_server and s.status in ('active', 'suspended') and (m.month + interval '1 month')::timestamp at time zone 'UTC' <= :before
      and not exists (select 1 from service_traffic t where t.service_id = s.id and t.month = m.month)
      and ${notSetAside(job, 's.id')}
    order by s.id, m.month limit :limit`,
