@@ -127,7 +127,17 @@ async function open(
   const { key, cert, pin } = await ensureCallCertificate(own);
   const tls = createTls(
     { key, cert, handshakeTimeout: handshakeMs, ...limits },
-    answering(ctx, installerHandler(serverDesk(ctx, (name) => ensureTree(images, name, say)))),
+    answering(
+      ctx,
+      installerHandler(
+        serverDesk(ctx, (name, tell) =>
+          ensureTree(images, name, (line) => {
+            say(line);
+            tell(line);
+          }),
+        ),
+      ),
+    ),
   );
   const callsPort = await listen(tls, place.address, rack.port === 0 ? 0 : rack.port + 1);
   const servers: Server[] = [tls];

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import type { TreeName } from '../src/drivers/installer/index.ts';
 
 /**
  * Builds the operating-system images that machine tests boot, before the run goes to a network from which
@@ -21,13 +22,16 @@ export async function ensureTestImages(
   return dir;
 }
 
-/** The same for the system that installs servers, one that it installs, and what servers start from the network. Returns its folder, for `INNKEEPER_TEST_INSTALLER`. */
-export async function ensureTestInstaller(say: (line: string) => void): Promise<string> {
+/** The same for the system that installs servers, those that it installs, and what servers start from the network. Returns its folder, for `INNKEEPER_TEST_INSTALLER`. */
+export async function ensureTestInstaller(
+  trees: readonly TreeName[],
+  say: (line: string) => void,
+): Promise<string> {
   const { ensureInstaller, ensureTree } = await import('../src/drivers/installer/index.ts');
   const rooms = ['image', 'scripts', 'trees'].map((part) => `installer/${part}`);
   const dir = await keptFolder('installer', ['debian', ...rooms]);
   await ensureInstaller(dir, say);
-  await ensureTree(dir, 'tiny', say);
+  for (const tree of trees) await ensureTree(dir, tree, say);
   const { ensureBootPrograms } = await import('../src/drivers/netboot/index.ts');
   await ensureBootPrograms(dir);
   return dir;

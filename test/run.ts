@@ -114,8 +114,9 @@ async function prepareMachines(): Promise<Namespace | null> {
 async function buildImages(): Promise<void> {
   progress.stage('images for test machines');
   try {
-    env.INNKEEPER_TEST_IMAGES = await ensureTestImages(long ? ['tiny', 'debian-12'] : ['tiny'], progress.say);
-    env.INNKEEPER_TEST_INSTALLER = await ensureTestInstaller(progress.say);
+    const systems = long ? (['tiny', 'debian-12'] as const) : (['tiny'] as const);
+    env.INNKEEPER_TEST_IMAGES = await ensureTestImages(systems, progress.say);
+    env.INNKEEPER_TEST_INSTALLER = await ensureTestInstaller(systems, progress.say);
   } catch (error) {
     progress.fail();
     console.error(`No image for test machines: ${error instanceof Error ? error.message : String(error)}`);

@@ -3,7 +3,7 @@ import type { Context } from '../platform/index.ts';
 import { type Image, listImages } from './images.ts';
 
 /** Systems that servers can be installed with, by the recipe that builds them: those of which there is a file tree. */
-const trees: Readonly<Record<string, TreeName>> = { tiny: 'tiny' };
+const trees: Readonly<Record<string, TreeName>> = { tiny: 'tiny', 'debian-12': 'debian-12' };
 
 /** The file tree that a server is installed from with this image; null: there is none, and it is for machines alone. */
 export function serverTreeOf({ source }: Pick<Image, 'source'>): TreeName | null {

@@ -29,7 +29,7 @@ export const serverProductOptions = [
   integer('option2', 'Storage (GB)', 1, 100_000),
   integer('option4', 'IPv4 addresses', 0, 4),
   integer('option5', 'IPv6 addresses', 0, 2),
-  choice('option6', 'Operating system', 'tiny', 'debian'),
+  choice('option6', 'Operating system', 'tiny', 'debian', 'windows'),
   choice('option7', 'Port speed', '1gbit'),
   choice('option8', 'Location', 'AMS', 'FRA'),
 ];

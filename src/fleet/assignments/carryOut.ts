@@ -161,11 +161,12 @@ function lateness(ctx: Context, assignment: Assignment, disks: readonly ServerDi
 }
 
 /** What is under way, for whoever looks at the job. */
-function inWords({ state, step, bytes, tree_bytes: of }: Assignment): string {
+function inWords({ state, step, bytes, tree_bytes: of, failure }: Assignment): string {
   if (state === 'open') return 'the server is on its way to the installer';
   const mb = (count: number) => Math.round(count / 1_000_000);
   const progress = bytes === null || of === null ? '' : `, ${mb(bytes)} of ${mb(of)} MB`;
-  return `the installer is at work: ${step ?? 'it has just begun'}${progress}`;
+  // Before its first step it may have to wait for its system.
+  return `the installer is at work: ${step ?? failure ?? 'it has just begun'}${progress}`;
 }
 
 /** Off first: whatever runs on it is not asked. What it starts from is said while it is off, for some BMCs forget it within a minute. */

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Desk, InventoryDisk, Plan, Report, Tree, TreeName } from '../../drivers/installer/index.ts';
+import type { Desk, InventoryDisk, Plan, Report } from '../../drivers/installer/index.ts';
 import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { enrolmentDesk } from '../enrolment/desks.ts';
 import { findStart, type KeptStart } from '../enrolment/starts.ts';
@@ -9,9 +8,7 @@ import { keepMeasuredDisks } from './disksOf.ts';
 import { hear } from './hear.ts';
 import { lookForRescue } from './proveRescue.ts';
 import { type Assignment, assignmentById, failAssignment, lockAssignment, openWork } from './rows.ts';
-
-/** Systems that servers are installed with, as the process has them that serves the network. */
-export type Trees = (name: TreeName) => Promise<Tree>;
+import { patient, type Trees } from './trees.ts';
 
 const startDisks = statement<
   { disks: string[] | null; measured: InventoryDisk[] | null },
@@ -26,15 +23,16 @@ const noteProblem = statement<never, { id: number; problem: string | null }>(
   `update server_assignments set failure = :problem, failure_code = case when :problem::text is null then null else 'image_unusable' end
    where id = :id and state = 'working' and failure is distinct from :problem`,
 );
+// A server that waits for us is not late.
+const noteBuilding = statement<never, { id: number; said: string; now: Date }>(
+  'fleet.noteImageBuilding',
+  `update server_assignments set failure = :said, failure_code = 'image_unusable', heard_at = :now where id = :id and state = 'working'`,
+);
 
 const noteGiven = statement<never, { id: number; now: Date }>(
   'fleet.notePlanGiven',
   `update server_assignments set given_at = coalesce(given_at, :now) where id = :id and state = 'working'`,
 );
-
-/** It calls again in two seconds, and a tree may have to be built first. */
-const treeWaitMs = 5_000;
-const treeTryEveryMs = 60_000;
 
 /** Whom the installers of all servers call: of those with which something is to be done, and of those that nobody knows. */
 export function serverDesk(ctx: Context, trees: Trees): Desk {
@@ -71,40 +69,17 @@ export function serverDesk(ctx: Context, trees: Trees): Desk {
       if (mine === null) return strangers.image(start);
       const assignment = await ctx.db.maybe(assignmentById, { id: mine.assignmentId });
       if (assignment === null || assignment.state !== 'working' || assignment.tree === null) return null;
-      const tree = await trees(assignment.tree);
+      const tree = await trees(assignment.tree, () => undefined);
       if (tree.sha256 !== assignment.tree_sha256) return null;
       return { bytes: (await stat(tree.file)).size, content: createReadStream(tree.file) };
     },
   };
 }
 
-type FindTree = (name: TreeName) => Promise<Tree | { problem: string }>;
-
-/** Gives a tree that is there, and has one built once, however often it is asked for meanwhile. */
-function patient(trees: Trees): FindTree {
-  const under = new Map<TreeName, { since: number; work: Promise<Tree | { problem: string }> }>();
-  return async (name) => {
-    const now = performance.now();
-    let found = under.get(name);
-    if (found === undefined || now - found.since > treeTryEveryMs) {
-      const work = trees(name).catch((error: Error) => ({ problem: error.message.slice(0, 500) }));
-      found = { since: now, work };
-      under.set(name, found);
-      // One that is still being built is waited for, however long; what failed is tried for again.
-      work.then((tree) => {
-        if ('problem' in tree) return;
-        under.delete(name);
-      });
-    }
-    const building = { problem: `the system ${name} is not built yet` };
-    return Promise.race([found.work, delay(treeWaitMs, building, { ref: false })]);
-  };
-}
-
 /** What a server is to do that is proved. What it lacks for it ends the assignment in words, before anything was done to a disk. */
 async function planOf(
   ctx: Context,
-  treeOf: FindTree,
+  treeOf: ReturnType<typeof patient>,
   { id: startId, mac, assignmentId }: KeptStart & { assignmentId: number },
 ): Promise<Plan> {
   const assignment = await ctx.db.maybe(assignmentById, { id: assignmentId });
@@ -131,8 +106,13 @@ async function planOf(
   if (name === null) throw new Error(`assignment ${id} installs no system`);
   const tree = await treeOf(name);
   if ('problem' in tree) {
-    ctx.log.warn({ assignment: id, ...tree }, 'a server waits for what it is to be installed with');
-    await ctx.db.run(noteProblem, { id, problem: tree.problem });
+    const { problem, isBuilding } = tree;
+    if (isBuilding) {
+      await ctx.db.run(noteBuilding, { id, said: problem, now: ctx.clock.now() });
+      return { task: 'wait' };
+    }
+    ctx.log.warn({ assignment: id, problem }, 'a server waits for what it is to be installed with');
+    await ctx.db.run(noteProblem, { id, problem });
     return { task: 'wait' };
   }
   await ctx.db.run(noteProblem, { id, problem: null });

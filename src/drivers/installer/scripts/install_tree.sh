@@ -56,7 +56,7 @@ curl -sS --fail --config calls --connect-timeout 20 --speed-limit 1024 --speed-t
 tee summed packed < came > /dev/null & sharing=$!
 sha256sum < summed > sum & summing=$!
 zstd -dcq < packed > tree & unpacking=$!
-tar -x -f - -C /mnt --numeric-owner < tree & writing=$!
+tar -x -f - -C /mnt --numeric-owner --xattrs --xattrs-include='security.*' < tree & writing=$!
 while kill -0 $writing 2>/dev/null; do
   sleep 1
   bytes=$(sed -n 's/^wchar: //p' /proc/$fetching/io 2>/dev/null)

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { kept } from '../../debian/index.ts';
+import { debianTree } from './debian.ts';
 import { tinyTree } from './tiny.ts';
 
 /** A system that servers are installed with: its file tree, packed, and the SHA-256 of these bytes in hexadecimal. */
@@ -10,8 +13,8 @@ export interface Tree {
   sha256: string;
 }
 
-/** The trees that we build ourselves: what makes each, and from which programs. */
-const recipes = { tiny: tinyTree };
+/** The trees that we build ourselves: each writes a tar archive, and gives what packs it. */
+const recipes = { tiny: tinyTree, 'debian-12': debianTree };
 export type TreeName = keyof typeof recipes;
 
 /** A tree in `dir`, built when it is first wanted and kept. */
@@ -21,14 +24,14 @@ export async function ensureTree(
   progress: (line: string) => void,
 ): Promise<Tree> {
   const folder = await kept(dir, `tree-${name}`, async (partial) => {
-    const { archive, unpacked } = await recipes[name](join(partial, 'work'), progress);
-    const [plain, packed] = [join(partial, 'work/tree.tar'), join(partial, 'tree.tar.zst')];
-    await writeFile(plain, archive);
-    await unpacked.run('usr/bin/zstd', ['-q', '-T0', '-9', '-o', packed, plain], { timeoutMs: 600_000 });
-    const sha256 = createHash('sha256')
-      .update(await readFile(packed))
-      .digest('hex');
-    await writeFile(join(partial, 'sha256'), sha256);
+    const work = join(partial, 'work');
+    const [plain, packed] = [join(work, 'tree.tar'), join(partial, 'tree.tar.zst')];
+    await mkdir(work);
+    const unpacked = await recipes[name](work, plain, progress);
+    await unpacked.run('usr/bin/zstd', ['-q', '-T0', '-9', '-o', packed, plain], { timeoutMs: 1_800_000 });
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(packed), hash);
+    await writeFile(join(partial, 'sha256'), hash.digest('hex'));
   });
   return { file: join(folder, 'tree.tar.zst'), sha256: await readFile(join(folder, 'sha256'), 'utf8') };
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   cpioArchive,
@@ -19,17 +19,18 @@ const drivers = [
 
 /**
  * A complete system of about 15 MB for a server: Debian's kernel, BusyBox and the SSH server dropbear. It starts in seconds even under
- * emulation, so that tests have a real system to install. Returns its file tree as a tar archive, and what packs it.
+ * emulation, so that tests have a real system to install. Writes its file tree as a tar archive, and returns what packs it.
  */
 export async function tinyTree(
   work: string,
+  archive: string,
   progress: (line: string) => void,
-): Promise<{ archive: Buffer; unpacked: Unpacked }> {
+): Promise<Unpacked> {
   progress('Building the tree tiny (1 of 2): downloading packages');
   const kernel = await fetchKernel(work, kernelPackages.servers);
   const unpacked = await unpack(['busybox-static', 'dropbear-bin', 'mdadm', 'zstd'], work);
   progress('Building the tree tiny (2 of 2): packing');
-  const archive = tarArchive([
+  const tree = tarArchive([
     { path: 'boot/vmlinuz', content: await readFile(kernel.image) },
     { path: 'boot/initrd', content: await initramfs(kernel.modulesDir, unpacked) },
     { path: 'boot/grub/grub.cfg', content: grubConfiguration },
@@ -43,7 +44,8 @@ export async function tinyTree(
     { path: 'etc/shells', content: '/bin/sh\n' },
     { path: 'etc/profile', content: 'export PATH=/bin:/sbin:/usr/bin:/usr/sbin\n' },
   ]);
-  return { archive, unpacked };
+  await writeFile(archive, tree);
+  return unpacked;
 }
 
 async function initramfs(modulesDir: string, unpacked: Unpacked): Promise<Buffer> {
