@@ -10,6 +10,7 @@ const seconds: Record<string, number> = {
   'src/drivers/netboot/install.machine.test.ts': 150,
   'src/fleet/enrolment/enrol.machine.test.ts': 120,
   'src/dedicated/install/provision.machine.test.ts': 170,
+  'src/drivers/installer/debian.long.test.ts': 1200,
   'src/dedicated/install/provision.test.ts': 250,
   'src/dedicated/install/restored.test.ts': 60,
   'src/dedicated/return/return.test.ts': 80,
