@@ -194,6 +194,55 @@ describe('nightly backups', () => {
     await untilKept(`${tonight()} ready`);
   });
 
+  it('go for none that cannot be read now, and not at all while the node of their machine does not answer', async () => {
+    const [, id = 0] = ids;
+    const settings = { auto_backup: { enabled: true, hour: 0, keep: 1 } };
+    await product.customer.patch(`/dashboard/service/${id}/vps/settings`, settings);
+    await sql(product, `delete from vps_snapshots where service_id = $1`, id);
+    const copies = async () => {
+      await periodic();
+      await settled(product);
+      const rows = await sql<{ name: string }>(
+        product,
+        `select name from vps_snapshots where service_id = $1 and name in ('backup-old', 'backup-new') order by name`,
+        id,
+      );
+      return rows.map(({ name }) => name);
+    };
+    const [silent] = await sql<{ id: number }>(
+      product,
+      `insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, created_at, reachable)
+       values ('silent', 'elsewhere', 1, 1, 1, now(), false) returning id::int as id`,
+    );
+    await sql(
+      product,
+      'update machines set backed_up_at = $2 where service_id = $1',
+      id,
+      product.clock.now(),
+    );
+    const keep = (name: string, hoursAgo: number, on: number | null) =>
+      sql(
+        product,
+        `insert into vps_snapshots (service_id, organization_id, name, kind, state, created_at, kept_on)
+         select id, organization_id, $2, 'backup', 'ready', $3, $4::bigint from services where id = $1`,
+        ...[id, name, new Date(product.clock.now().getTime() - hoursAgo * hour), on],
+      );
+    // The newest lies on a node that does not answer: the one before it is all that there is.
+    await keep('backup-old', 30, null);
+    await keep('backup-new', 6, silent?.id ?? 0);
+    expect(await copies()).toEqual(['backup-new', 'backup-old']);
+    // It answers, but the machine's own does not.
+    const answers = (where: string, is: boolean) =>
+      sql(product, `update nodes set reachable = $1 where ${where}`, is);
+    await answers(`name = 'silent'`, true);
+    await answers(`name <> 'silent'`, false);
+    expect(await copies()).toEqual(['backup-new', 'backup-old']);
+    await answers('true', true);
+    await expect.poll(copies).toEqual(['backup-new']);
+    await sql(product, 'update vps_snapshots set kept_on = null');
+    await sql(product, `delete from nodes where name = 'silent'`);
+  });
+
   it('of a node that is away keep none of the others waiting, however many machines are there', async () => {
     const [id = 0] = ids;
     // 520 machines of 260 organizations, which were never backed up: they have waited longest.

@@ -64,13 +64,17 @@ const openBackups = statement<{ node_id: number; organization_id: number; backup
    from vps_actions a join machines m on m.service_id = a.service_id
    where a.command = 'create_backup' and a.status in ${inSql(openStatuses)} group by 1, 2`,
 );
-// What failed is no backup: it takes no place of one that is good, and goes when there is a newer one, or too many like it.
+// What failed is no backup: it takes no place of one that is good, and goes when there is a newer one, or too many like it. What cannot be read now is
+// none to rely on either: while the node of the machine does not answer nothing goes, and what is kept on another that does not takes no place.
+const isToBeRead =
+  'not exists (select 1 from nodes k where k.id = kept_on and (not k.reachable or k.left_at is not null))';
 const surplusBackups = statement<Idle & { name: string }, { now: Date }>(
   'vps.surplusBackups',
   `select m.service_id, m.organization_id, m.node_id, m.state, m.wanted, b.name
    from machines m join services s on s.id = m.service_id
+   join nodes host on host.id = m.node_id and host.reachable and host.left_at is null
    join lateral (select name from (
-       select name, state, created_at, count(*) filter (where state = 'ready') over newer as newer_good,
+       select name, state, created_at, count(*) filter (where state = 'ready' and ${isToBeRead}) over newer as newer_good,
          count(*) filter (where state = 'error') over newer as newer_bad
        from vps_snapshots where service_id = m.service_id and kind = 'backup' and state in ('ready', 'error')
        window newer as (order by created_at desc, name desc rows between unbounded preceding and 1 preceding)
