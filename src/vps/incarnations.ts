@@ -107,6 +107,18 @@ export async function requireLatest(ctx: Context, machine: string): Promise<void
   throw Object.assign(new Error(message), { code: notCompared, waits: true });
 }
 
+/**
+ * As {@link requireLatest}, and fails for good where that waits: of a machine that would be stopped for what its customer asks. It is as well as
+ * before, and nobody keeps its lock until a cluster is heard of again.
+ */
+export async function requireLatestNow(ctx: Context, machine: string): Promise<void> {
+  await requireLatest(ctx, machine).catch((error: Error & { code?: string }) => {
+    if (error.code !== notCompared) throw error;
+    const failure = { code: notCompared, permanent: true, unwanted: true, cause: error };
+    throw Object.assign(new Error(error.message), failure);
+  });
+}
+
 /** Fails for good where a node has a later incarnation of a machine: what is done with this one is done with an old copy. */
 export async function requireNoLater(ctx: Context, machine: string): Promise<void> {
   const named = machineNamed(machine);

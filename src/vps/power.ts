@@ -21,7 +21,7 @@ import { viewAction } from './actions/history.ts';
 import { type ActionPayload, type PowerPayload, powerJobs } from './actions/job.ts';
 import { actionSaga, requireOpen, withMachine } from './actions/saga.ts';
 import { vpsRepaired } from './events.ts';
-import { requireLatest } from './incarnations.ts';
+import { requireLatest, requireLatestNow } from './incarnations.ts';
 import { type Button, type MachineRow, rememberButton, writeStartedFrom } from './machine.ts';
 import { afterFailedRepair } from './repairs.ts';
 
@@ -117,12 +117,16 @@ function rememberPress(button: Button) {
 
 type Named = Pick<MachineRow, 'service_id' | 'hostname' | 'nameservers'>;
 
-/** Starts a machine, unless it is an old copy of one; one that was down finds its name and its name servers as they are wanted now. */
+/**
+ * Starts a machine, unless it is an old copy of one; one that was down finds its name and its name servers as they are wanted now. `before`: done
+ * right before its engine is told to.
+ */
 export async function startMachine(
   ctx: Context,
   hypervisor: Hypervisor,
   spec: MachineSpec,
   machine: Named,
+  before?: () => Promise<void>,
 ): Promise<void> {
   const { power } = await hypervisor.inspect(spec.id);
   if (power !== 'running') await requireLatest(ctx, spec.id);
@@ -131,6 +135,7 @@ export async function startMachine(
     // Before the start: a crash after it finds the machine running, and would not get here again.
     await writeStartedFrom(ctx, machine.service_id, spec.boot === 'rescue');
   }
+  await before?.();
   await hypervisor.start(spec);
 }
 
@@ -158,7 +163,7 @@ async function stop(run: PowerRun): Promise<void> {
 /** What could not be started again is not stopped. */
 async function stopToStart(run: PowerRun): Promise<void> {
   await requireOpen(run);
-  await withMachine(run, (_driver, spec) => requireLatest(run.ctx, spec.id));
+  await withMachine(run, (_driver, spec) => requireLatestNow(run.ctx, spec.id));
   await stop(run);
 }
 

@@ -25,7 +25,7 @@ import { viewAction } from '../actions/history.ts';
 import { type ActionPayload, actionJob } from '../actions/job.ts';
 import { actionSaga, withMachine } from '../actions/saga.ts';
 import { keepSecrets, openSecrets } from '../actions/secrets.ts';
-import { requireLatest } from '../incarnations.ts';
+import { requireLatest, requireLatestNow } from '../incarnations.ts';
 import { type MachineRow, setMachineState } from '../machine.ts';
 import { startAgain } from '../power.ts';
 import { holdCopies } from '../snapshots/rows.ts';
@@ -197,7 +197,7 @@ async function startFromDisk(
 async function check(run: Run<Payload, object>): Promise<void> {
   await requireNoStop(run);
   await withMachine(run, async (_driver, spec, machine) => {
-    await requireLatest(run.ctx, spec.id);
+    await requireLatestNow(run.ctx, spec.id);
     checkIdentity(await identityOf(run, machine));
   });
 }

@@ -12,7 +12,7 @@ import { noteAction } from '../actions/history.ts';
 import { type ActionPayload, actionJob } from '../actions/job.ts';
 import { actionSaga, withMachine } from '../actions/saga.ts';
 import { copyInconsistent } from '../events.ts';
-import { requireLatest } from '../incarnations.ts';
+import { requireLatestNow } from '../incarnations.ts';
 import { ensureImage } from '../install/ensureImage.ts';
 import { startAgain, startMachine, stopAnyway } from '../power.ts';
 import { type CopiedAccess, noteOnAccess, putKeysBack, showKeptAccess } from './access.ts';
@@ -161,7 +161,7 @@ async function bringImageBack({ ctx, payload }: SnapshotRun): Promise<void> {
 async function off(run: SnapshotRun): Promise<void> {
   await requireNoStop(run);
   await withMachine(run, async (driver, spec) => {
-    await requireLatest(run.ctx, spec.id);
+    await requireLatestNow(run.ctx, spec.id);
     await stopAnyway(driver, spec.id, run.signal);
   });
 }
