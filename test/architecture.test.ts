@@ -89,7 +89,7 @@ const tablesOf: Record<string, string[]> = {
   events: ['journal', 'journal_horizon', 'mails', 'bounced_addresses'],
   consoles: ['console_hosts', 'console_seats', 'console_tickets'],
   fleet: [
-    ...['nodes', 'placements', 'address_pools', 'addresses', 'images', 'fleet_days'],
+    ...['nodes', 'placements', 'left_rooms', 'address_pools', 'addresses', 'images', 'fleet_days'],
     ...['clusters', 'cluster_images'],
     ...[
       'racks',
@@ -309,6 +309,7 @@ const withoutOrganization: Record<string, string> = {
   shield_edges: "the provider's",
   shield_fronts: "the provider's",
   shield_prefixes: "the provider's",
+  left_rooms: "the provider's: what its nodes still have of machines that are elsewhere",
   vps_node_alarms: "the provider's",
   vps_unknown_machines: "the provider's, until it is known whose they are",
   address_pools: "the provider's",

@@ -84,6 +84,7 @@ export {
   requireOrderedImage,
 } from './images.ts';
 export { fleetJobs, fleetPeriodicJobs, fleetWatches, jobsOnServers } from './jobs.ts';
+export { compareLeftRooms, endLeftRooms, switchLeftRoomOff } from './leftRooms.ts';
 export { readLow } from './low.ts';
 export { fleetMeasures } from './measures.ts';
 export { moveHeld } from './moveHeld.ts';

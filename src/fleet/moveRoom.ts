@@ -1,4 +1,5 @@
 import { statement, type TxContext } from '../platform/index.ts';
+import { endLeftRooms, leaveRoom } from './leftRooms.ts';
 
 const heldBy = statement<{ node_id: number }, { serviceId: number }>(
   'fleet.lockMovedPlacement',
@@ -30,18 +31,23 @@ const isOver = statement<{ is_over: boolean }, { id: number }>(
 /**
  * Has the room that a service holds, that of its copies with it, be held on another node from now on. A machine that is there takes it whatever
  * the node may promise, so nothing is refused; `isOverrun`: the node has more by now than it may promise. A service that holds none has none.
+ * `of`: the machine that has its room there, for which nothing else is held there then; `leaves`: what the node before has, for which it goes on
+ * holding as much.
  */
 export async function moveRoom(
   tx: TxContext,
   serviceId: number,
   to: number,
+  { of = null, leaves = null }: { of?: string | null; leaves?: string | null } = {},
 ): Promise<{ isOverrun: boolean }> {
   const held = await tx.db.maybe(heldBy, { serviceId });
   if (held !== null && held.node_id !== to) {
     await tx.db.many(lockBoth, { from: held.node_id, to });
     await tx.db.run(carryOver, { serviceId, from: held.node_id, to });
     await tx.db.run(placeAt, { serviceId, to });
+    if (leaves !== null) await leaveRoom(tx, { serviceId, nodeId: held.node_id, machine: leaves });
   }
+  if (of !== null) await endLeftRooms(tx, of, to);
   const { is_over: isOverrun } = await tx.db.one(isOver, { id: to });
   return { isOverrun };
 }

@@ -24,16 +24,16 @@ export interface OtherNode {
 
 /**
  * Finds room for a service on another node of its cluster, that with the most memory free, and holds it there from now on. `only`: on this node
- * or none. `clusterId`: in this cluster instead. Null: none has room, or another order took it at this moment.
+ * or none. `clusterId`: in this cluster instead. `leaves`: what its node goes on having of it, and holding room for. Null: none has room, or another order took it at this moment.
  */
 export async function takeRoomElsewhere(
   tx: TxContext,
   serviceId: number,
   only: number | null,
-  clusterId: number | null = null,
+  { clusterId = null, leaves = null }: { clusterId?: number | null; leaves?: string | null } = {},
 ): Promise<OtherNode | null> {
   const found = await tx.db.maybe(roomElsewhere, { serviceId, only, clusterId });
   if (found === null) return null;
-  await moveRoom(tx, serviceId, found.id);
+  await moveRoom(tx, serviceId, found.id, { leaves });
   return { nodeId: found.id, member: found.member, clusterId: found.cluster_id };
 }

@@ -98,7 +98,8 @@ export async function writeNode(
   by: 'innkeeper' | 'others',
 ): Promise<void> {
   const machine = await findMachine(tx, serviceId);
-  const { isOverrun } = await moveRoom(tx, serviceId, nodeId);
+  const of = machine === null ? null : machineIdOf(serviceId, machine.incarnation);
+  const { isOverrun } = await moveRoom(tx, serviceId, nodeId, { of });
   if (machine === null || machine.node_id === nodeId) return;
   await tx.db.run(setNode, { serviceId, nodeId });
   await sendJobsAlong(tx, { about: { serviceId }, from: machine.node_id, to: nodeId });

@@ -1,5 +1,5 @@
 import type { Hypervisor, MachineReport } from '../drivers/hypervisor/index.ts';
-import { endAddressesAside, keepAddressesAside } from '../fleet/index.ts';
+import { compareLeftRooms, endAddressesAside, keepAddressesAside } from '../fleet/index.ts';
 import { type Context, fail, statement, type TxContext, transaction } from '../platform/index.ts';
 import { machineNamed, serviceIdOf } from './machine.ts';
 
@@ -73,14 +73,16 @@ export async function findUnknownMachines(
     ...{ nodeId, machines, ...namesOf(machines) },
   });
   const found = new Set(rows.filter((row) => row.listed === null).map(({ machine }) => machine));
+  const off = reports.flatMap(({ id, power }) => (power === 'stopped' && found.has(id) ? [id] : []));
+  await compareLeftRooms(ctx, nodeId, new Set(machines), new Set(off));
   const listed = rows.flatMap((row) => row.listed ?? []);
   if (found.size === 0 && listed.length === 0) return false;
   for (const row of listed) {
     await transaction(ctx, 'vps.keepUnknown', async (tx) => {
       // Its service may have lost them meanwhile, as an order that was never paid in what the database remembers.
-      if (found.has(row.machine)) return keepAddressesAside(tx, row.addresses, noteOf(row.machine));
+      if (found.has(row.machine)) return keepAddressesAside(tx, row.addresses, noteOfUnknown(row.machine));
       await tx.db.run(deleteUnknown, { id: row.id });
-      await endAddressesAside(tx, noteOf(row.machine));
+      await endAddressesAside(tx, noteOfUnknown(row.machine));
     });
   }
   const known = new Set(listed.map(({ machine }) => machine));
@@ -130,7 +132,7 @@ async function write(ctx: Context, nodeId: number, machine: string, hypervisor: 
   await transaction(ctx, 'vps.writeUnknown', async (tx) => {
     const row = { nodeId, machine, serviceId: serviceIdOf(machine), addresses, now: tx.clock.now() };
     if ((await tx.db.run(insertUnknown, row)) === 0) return;
-    await keepAddressesAside(tx, addresses, noteOf(machine));
+    await keepAddressesAside(tx, addresses, noteOfUnknown(machine));
     tx.log.error(
       { node: nodeId, machine, addresses },
       'a node has a machine that the database does not know',
@@ -138,7 +140,8 @@ async function write(ctx: Context, nodeId: number, machine: string, hypervisor: 
   });
 }
 
-function noteOf(machine: string): string {
+/** Why its addresses are nobody else's. */
+export function noteOfUnknown(machine: string): string {
   return `of the unknown machine ${machine}`;
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import type { SimulatedMachine } from '../../src/drivers/hypervisor/index.ts';
+import { roomsThatDiffer } from '../rooms.ts';
 
 /**
  * What must hold of the whole database at any quiet moment, whatever happened before: each question finds the
@@ -151,12 +152,7 @@ const questions: Record<string, string> = {
       from ledger_entries where sequence is not null) e
     where balance_minor <> summed or sequence <> counted`,
 
-  'a node whose taken room is not the sum of its placements': `
-    select n.name, n.cpu_cores_taken, n.memory_mib_taken, n.disk_gib_taken from nodes n
-    left join placements p on p.node_id = n.id group by n.id
-    having n.cpu_cores_taken <> coalesce(sum(p.cpu_cores), 0) or n.memory_mib_taken <> coalesce(sum(p.memory_mib), 0)
-      or n.disk_gib_taken <> coalesce(sum(p.disk_gib + p.copies_gib), 0)
-      or n.copies_gib <> coalesce(sum(p.copies_gib), 0)`,
+  'a node whose taken room is not the sum of what is held there': roomsThatDiffer,
   'resources held by what does not need them, or needed and not held': `
     select s.id, s.status, s.provisioning_state, p.service_id from services s
     join products on products.id = s.product_id and module_id = 2

@@ -18,6 +18,8 @@ const seconds: Record<string, number> = {
   'src/dedicated/console/console.test.ts': 40,
   'src/fleet/enrolment/enrolment.test.ts': 115,
   'src/vps/moves/held.test.ts': 60,
+  'src/vps/moves/ran.test.ts': 27,
+  'src/vps/adopt/adopt.test.ts': 22,
   'test/restored.test.ts': 98,
   'test/restoredPayments.test.ts': 85,
   'test/idle.test.ts': 75,

@@ -3,7 +3,7 @@ import { moveRoom } from '../../fleet/index.ts';
 import { sendJobsAlong, statement, type TxContext } from '../../platform/index.ts';
 import { vpsMoved } from '../events.ts';
 import { findMachine, setMachineState } from '../machine.ts';
-import { holdCopies } from '../snapshots/rows.ts';
+import { forgetLayers, holdCopies } from '../snapshots/rows.ts';
 
 // One that its host has failed waits to be tried again: then it is, at once, on the other.
 const writeIncarnation = statement<
@@ -13,10 +13,6 @@ const writeIncarnation = statement<
   'vps.writeArrival',
   `update machines set node_id = :nodeId, incarnation = :incarnation, started_at = null, button = null, pressed_at = null,
      retry_at = case when retry_at is not null then :now::timestamptz end, host_failures = 0 where service_id = :serviceId`,
-);
-const forgetLayers = statement<never, { serviceId: number }>(
-  'vps.forgetLayers',
-  `delete from vps_snapshots where service_id = :serviceId and (kind = 'snapshot' or state <> 'ready')`,
 );
 const namesOf = statement<{ name: string; before: string }, { from: number; to: number }>(
   'vps.namesOfArrival',

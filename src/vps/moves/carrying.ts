@@ -20,6 +20,8 @@ export interface IntoClusterState {
   answered: boolean;
   /** It was started there and has not answered, although it did before. */
   isLate: boolean;
+  /** It was started there and went down, or could not be started once more. */
+  hasDied: boolean;
   /** Since when it is off for it, as ISO 8601. */
   offAt: string;
 }

@@ -3,6 +3,7 @@ import { watchChanges } from '../../../test/noted.ts';
 import { runningVps } from '../../../test/orders.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
+import { wrongRooms } from '../../../test/rooms.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { HypervisorError } from '../../drivers/hypervisor/index.ts';
 import { type ClusterBed, clusterBed, type NodeSeen } from '../../fleet/clusters/clusters.testbed.ts';
@@ -240,11 +241,7 @@ it('a machine for which no other member has room stays, and what is cut off anyw
     expect(row, when).toEqual({ held: `ams1/${to}`, name: `ams1/${to}` });
   }
   // What nodes hold adds up, whatever was taken back on the way.
-  const off = await sql(
-    bed.product,
-    `select n.name from nodes n left join placements p on p.node_id = n.id group by n.id
-     having n.memory_mib_taken <> coalesce(sum(p.memory_mib), 0) or n.disk_gib_taken <> coalesce(sum(p.disk_gib + p.copies_gib), 0)`,
-  );
+  const off = await wrongRooms(bed.product);
   expect(off).toEqual([]);
 });
 

@@ -1,75 +1,34 @@
 /** Moves that stand still, and machines that the database has forgotten: nothing runs twice, and nothing that may be the machine is taken away. */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { runningVps } from '../../../test/orders.ts';
-import { newCustomer, type Person } from '../../../test/people.ts';
+import { beforeAll, expect, it } from 'vitest';
+import type { Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { HypervisorError, type SimulatedCall, simulatorStore } from '../../drivers/hypervisor/index.ts';
-import { type ClusterBed, clusterBed, type NodeSeen } from '../../fleet/clusters/clusters.testbed.ts';
+import { HypervisorError } from '../../drivers/hypervisor/index.ts';
+import type { ClusterBed, NodeSeen } from '../../fleet/clusters/clusters.testbed.ts';
 import { machineIdOf } from '../machine.ts';
+import { departing } from './departing.testbed.ts';
 
-const store = simulatorStore();
-const atHost: Partial<Record<SimulatedCall, () => HypervisorError | null>> = {};
+const { store, atHost, vps, read, ended, lastAction, ordered, inCluster, hereIs, there } = departing();
 let bed: ClusterBed;
 let customer: Person;
 let host: number;
 let cluster: number;
 
-beforeAll(async () => {
-  const failure = (call: SimulatedCall) => atHost[call]?.() ?? null;
-  bed = await clusterBed(['n1', 'n2'], { simulator: { store, failure } });
-  customer = await newCustomer(bed.product, { creditMinor: 200_000 });
-  const [own] = await sql<{ id: number }>(bed.product, 'select id::int as id from nodes');
-  host = Number(own?.id);
-  ({ id: cluster } = await bed.add());
-  await bed.nodes((all) => all.length === 2);
-  await until(
-    async () => (await bed.product.staff.get('/staff/images/tiny')).body.data.image,
-    ({ clusters }) => clusters[0]?.state === 'ready',
-  );
-}, 120_000);
-afterEach(async () => {
-  bed.simulated.isReachable = true;
-  bed.simulated.recovering = { before: () => null, after: () => null };
-  for (const call of Object.keys(atHost)) delete atHost[call as SimulatedCall];
-  await sql(bed.product, `update nodes set state = 'active'`);
+beforeAll(() => {
+  ({ bed, customer, host, cluster } = there());
 });
-afterAll(() => bed?.stop());
 
-const vps = (id: number, path: string) => `/dashboard/service/${id}/vps/${path}`;
 const evacuate = (ids: number[]) =>
   bed.product.staff.post(`/staff/nodes/${host}/evacuate`, {
     cluster_id: cluster,
     service_ids: ids,
     cold: true,
   });
-const read = async () =>
-  (await bed.product.staff.get(`/staff/nodes/${host}/evacuation`)).body.data.evacuation;
-const ended = () => until(read, ({ state, moving }) => state !== 'running' && moving === 0, 60_000);
 const refused = (message: string) => new HypervisorError('disk_failed', message, { permanent: true });
-const lastAction = async (id: number) =>
-  (await customer.get(vps(id, 'history?limit=1'))).body.data.actions[0];
 const jobs = async () => (await bed.product.staff.get('/staff/jobs')).body.data.jobs;
 const concerns = async () =>
   JSON.stringify((await bed.product.staff.get('/staff/attention')).body.data.concerns);
 
-async function ordered(domain: string): Promise<number> {
-  const members = (await bed.nodes(() => true)).map(({ id }: NodeSeen) => id);
-  await sql(bed.product, `update nodes set state = 'draining' where id = any($1)`, members);
-  const { serviceId } = await runningVps(bed.product, customer, { domain }, 30_000);
-  await sql(bed.product, `update nodes set state = 'active'`);
-  return serviceId;
-}
-
-const inCluster = async (id: number) => {
-  const lists = ['n1', 'n2'].map((member) => bed.simulated.hypervisor(member).list());
-  const mine = (await Promise.all(lists)).flat().filter((each) => each.id.startsWith(machineIdOf(id)));
-  return Object.fromEntries(mine.map((each) => [each.id, each.power]));
-};
-const hereIs = (id: number) => {
-  const machine = store.machines.get(machineIdOf(id));
-  return machine === undefined ? 'absent' : machine.startedAtMs === null ? 'stopped' : 'running';
-};
 const stateOf = async (id: number) =>
   (await customer.get(vps(id, 'overview'))).body.data.vps as { state: string; locked: boolean };
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { orderVps, runningVps } from '../../../test/orders.ts';
 import { newCustomer, type Person, signedIn } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
+import { wrongRooms } from '../../../test/rooms.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { HypervisorError } from '../../drivers/hypervisor/index.ts';
 import { type ClusterBed, clusterBed, type NodeSeen } from '../../fleet/clusters/clusters.testbed.ts';
@@ -84,12 +85,7 @@ beforeEach(async () => {
 afterEach(async () => {
   open(); // of a test that failed with machines before it
   // What nodes hold adds up, whatever was done in which order.
-  const off = await sql(
-    bed.product,
-    `select n.name from nodes n left join placements p on p.node_id = n.id group by n.id
-     having n.cpu_cores_taken <> coalesce(sum(p.cpu_cores), 0) or n.memory_mib_taken <> coalesce(sum(p.memory_mib), 0)
-       or n.disk_gib_taken <> coalesce(sum(p.disk_gib + p.copies_gib), 0)`,
-  );
+  const off = await wrongRooms(bed.product);
   expect(off).toEqual([]);
 });
 afterAll(() => bed?.stop());

@@ -1,74 +1,30 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { watchChanges } from '../../../test/noted.ts';
-import { runningVps } from '../../../test/orders.ts';
-import { newCustomer, type Person } from '../../../test/people.ts';
+import type { Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
+import { wrongRooms } from '../../../test/rooms.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { HypervisorError, type SimulatedCall, simulatorStore } from '../../drivers/hypervisor/index.ts';
-import { type ClusterBed, clusterBed, type NodeSeen } from '../../fleet/clusters/clusters.testbed.ts';
+import { HypervisorError } from '../../drivers/hypervisor/index.ts';
+import type { ClusterBed } from '../../fleet/clusters/clusters.testbed.ts';
 import { machineIdOf } from '../machine.ts';
+import { departing } from './departing.testbed.ts';
 
 const changes = watchChanges();
-const store = simulatorStore();
-/** What fails of the own host, or begins there, at its next call of this name. */
-const atHost: Partial<Record<SimulatedCall, () => HypervisorError | null>> = {};
+const { store, atHost, vps, read, ended, lastAction, ordered, inCluster, hereIs, there } = departing();
 let bed: ClusterBed;
 let customer: Person;
 let host: number;
 let cluster: number;
 
-beforeAll(async () => {
-  const failure = (call: SimulatedCall) => atHost[call]?.() ?? null;
-  bed = await clusterBed(['n1', 'n2'], { simulator: { store, failure } });
-  customer = await newCustomer(bed.product, { creditMinor: 200_000 });
-  const [own] = await sql<{ id: number }>(bed.product, 'select id::int as id from nodes');
-  host = Number(own?.id);
-  ({ id: cluster } = await bed.add());
-  await bed.nodes((all) => all.length === 2);
-  await until(
-    async () => (await bed.product.staff.get('/staff/images/tiny')).body.data.image,
-    ({ clusters }) => clusters[0]?.state === 'ready',
-  );
-}, 120_000);
-afterEach(async () => {
-  bed.simulated.isReachable = true;
-  bed.simulated.recovering = { before: () => null, after: () => null };
-  for (const call of Object.keys(atHost)) delete atHost[call as SimulatedCall];
-  await sql(bed.product, `update nodes set state = 'active'`);
+beforeAll(() => {
+  ({ bed, customer, host, cluster } = there());
 });
-afterAll(() => bed?.stop());
 
-const vps = (id: number, path: string) => `/dashboard/service/${id}/vps/${path}`;
 const evacuate = (body: object) => bed.product.staff.post(`/staff/nodes/${host}/evacuate`, body);
-const read = async () =>
-  (await bed.product.staff.get(`/staff/nodes/${host}/evacuation`)).body.data.evacuation;
-const ended = () => until(read, ({ state, moving }) => state !== 'running' && moving === 0, 60_000);
 const moveOf = (machines: { service_id: number }[], id: number) =>
   machines.find(({ service_id }) => service_id === id);
-const lastAction = async (id: number) =>
-  (await customer.get(vps(id, 'history?limit=1'))).body.data.actions[0];
 const lost = () => new HypervisorError('host_not_ready', 'no answer came', { waits: true });
 
-/** A machine on the own host. */
-async function ordered(domain: string): Promise<number> {
-  const members = (await bed.nodes(() => true)).map(({ id }: NodeSeen) => id);
-  await sql(bed.product, `update nodes set state = 'draining' where id = any($1)`, members);
-  const { serviceId } = await runningVps(bed.product, customer, { domain }, 30_000);
-  await sql(bed.product, `update nodes set state = 'active'`);
-  expect(store.machines.has(machineIdOf(serviceId))).toBe(true);
-  return serviceId;
-}
-
-/** What the cluster's members have of a service, by its name there: its power. */
-async function inCluster(id: number): Promise<Record<string, string>> {
-  const lists = ['n1', 'n2'].map((member) => bed.simulated.hypervisor(member).list());
-  const mine = (await Promise.all(lists)).flat().filter((each) => each.id.startsWith(machineIdOf(id)));
-  return Object.fromEntries(mine.map((each) => [each.id, each.power]));
-}
-const hereIs = (id: number) => {
-  const machine = store.machines.get(machineIdOf(id));
-  return machine === undefined ? 'absent' : machine.startedAtMs === null ? 'stopped' : 'running';
-};
 const rowOf = async (id: number) => {
   const [row] = await sql<{
     node: string;
@@ -86,13 +42,7 @@ const rowOf = async (id: number) => {
   );
   return row;
 };
-const holds = () =>
-  sql(
-    bed.product,
-    `select n.name from nodes n left join placements p on p.node_id = n.id group by n.id
-     having n.memory_mib_taken <> coalesce(sum(p.memory_mib), 0) or n.disk_gib_taken <> coalesce(sum(p.disk_gib + p.copies_gib), 0)
-       or n.copies_gib <> coalesce(sum(p.copies_gib), 0)`,
-  );
+const holds = () => wrongRooms(bed.product);
 const mailsTo = (template: string) =>
   sql<{ subject: string; text: string }>(
     bed.product,

@@ -1,5 +1,11 @@
-import { HypervisorError } from '../../drivers/hypervisor/index.ts';
-import { findPlacement, moveRoom, takeRoomElsewhere } from '../../fleet/index.ts';
+import { type Hypervisor, HypervisorError, type MachineSpec } from '../../drivers/hypervisor/index.ts';
+import {
+  endLeftRooms,
+  findPlacement,
+  moveRoom,
+  switchLeftRoomOff,
+  takeRoomElsewhere,
+} from '../../fleet/index.ts';
 import { type Failure, fail, saga, type TxContext, type TxRun, transaction } from '../../platform/index.ts';
 import { reasonToBeOff } from '../actions/forcedStop.ts';
 import { isLatestAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
@@ -10,7 +16,7 @@ import {
   requireLatest,
   seenToOtherwise,
 } from '../incarnations.ts';
-import { findMachine, machineIdOf } from '../machine.ts';
+import { findMachine, type MachineRow, machineIdOf } from '../machine.ts';
 import { startMachine, stopMachine } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { waitForUnknown } from '../unknown.ts';
@@ -43,6 +49,8 @@ import {
   noteBack,
   noteIncarnation,
   noteMayRun,
+  noteNeverRan,
+  noteRanThere,
   noteStayedOn,
   openMove,
 } from './rows.ts';
@@ -89,8 +97,10 @@ export const moveIntoCluster = saga<MovePayload, IntoClusterState>({
     { name: 'remove', do: remove },
   ],
   progress: (run, done, of) => progressAction(run.ctx, run.payload.actionId, Math.floor((100 * done) / of)),
-  succeeded: (tx, payload, { wasRunning }) =>
-    end(tx, payload, { state: 'moved', live: wasRunning ? false : null }),
+  succeeded: async (tx, payload, { wasRunning, old }) => {
+    if (old !== undefined) await endLeftRooms(tx, old);
+    await end(tx, payload, { state: 'moved', live: wasRunning ? false : null });
+  },
   failed: async (tx, payload, failure) => {
     await giveUp(tx, payload, failure);
     // It is named where staff looks for it: in the evacuation.
@@ -108,7 +118,9 @@ export async function letGoOfMove(tx: TxContext, payload: MovePayload, failure: 
   await giveUp(tx, payload, failure);
   const machine = await findMachine(tx, serviceId);
   if (machine === null || isThere) return;
-  await moveRoom(tx, serviceId, machine.node_id);
+  const of = machineIdOf(serviceId, machine.incarnation);
+  const leaves = incarnation == null ? null : machineIdOf(serviceId, incarnation);
+  await moveRoom(tx, serviceId, machine.node_id, { of, leaves });
   if (incarnation == null || there === null) return;
   // It may run in the cluster, also where it is not known to: a backup that was restored is older than its start there. Nobody starts it here
   // before the cluster has said that it is not there, and where it is known to have run, before a person has looked.
@@ -185,7 +197,7 @@ async function place({
   const move = await ctx.db.maybe(openMove, { id: actionId });
   if (move === null) throw never(notWanted, 'Staff stopped it');
   await requireGoing(ctx, serviceId, move);
-  const target = await takeRoomElsewhere(ctx, serviceId, null, clusterId);
+  const target = await takeRoomElsewhere(ctx, serviceId, null, { clusterId, leaves: stated(state.old) });
   if (target === null)
     throw fail('insufficient_stock', { message: noRoomIn(await requireDestination(ctx, clusterId)) });
   const { incarnation } = await ctx.db.one(noteIncarnation, { id: actionId, serviceId });
@@ -260,23 +272,57 @@ async function startThere(run: IntoClusterRun): Promise<Partial<IntoClusterState
   await ctx.db.run(noteMayRun, { id: payload.actionId });
   // Its host would send what is for its addresses to where it was.
   await ownDriver(run).unplug(stated(run.state.old));
-  await startMachine(ctx, there, spec, machine);
+  if (!(await startedThere(run, there, spec, machine))) return { hasDied: true };
   if (await isToBeOff()) {
     await there.powerOff(spec.id);
     return { isLate: false };
   }
   const timeoutMs = run.state.answered === true ? bootMs : greetingMs;
-  const isThere = await there.waitUntilReady(spec, { timeoutMs, signal }).then(
-    () => true,
+  const code = await there.waitUntilReady(spec, { timeoutMs, signal }).then(
+    () => null,
     (error: unknown) => {
-      if (error instanceof HypervisorError && error.code === 'ready_timeout') return false;
+      if (
+        error instanceof HypervisorError &&
+        (error.code === 'ready_timeout' || error.code === 'machine_died')
+      )
+        return error.code;
       throw error;
     },
   );
-  // It runs, and may have written what nobody else has: it is not taken back, and neither is what its host has, before a person has looked.
-  if (!isThere && run.state.answered === true) return { isLate: true };
+  // It has run, and may have written what nobody else has: it is not taken back, and neither is what its host has, before a person has looked.
+  if (code === 'machine_died') return { hasDied: true };
+  if (code !== null && run.state.answered === true) return { isLate: true };
   await ctx.db.run(noteBack, { id: payload.actionId, now: ctx.clock.now() });
   return { isLate: false };
+}
+
+/**
+ * Starts it there. What its engine is told stands in the move before: only where it has refused the first time it was told is it known that the
+ * guest never ran. False: it has run, or may have, and does not any more.
+ */
+async function startedThere(
+  { ctx, payload: { actionId: id } }: IntoClusterRun,
+  there: Hypervisor,
+  spec: MachineSpec,
+  machine: MachineRow,
+): Promise<boolean> {
+  let isFirst = false;
+  const note = async () => {
+    isFirst = (await ctx.db.run(noteRanThere, { id })) > 0;
+  };
+  try {
+    await startMachine(ctx, there, spec, machine, note);
+    return true;
+  } catch (error) {
+    if (!(error instanceof HypervisorError) || error.waits || error.code === 'machine_absent') throw error;
+    if (isFirst && error.code !== 'machine_died') {
+      await ctx.db.run(noteNeverRan, { id });
+      throw error;
+    }
+    if ((await ctx.db.maybe(mayRunThere, { id }))?.ran !== true) throw error;
+    ctx.log.warn({ machine: spec.id, err: error }, 'a machine that was started in a cluster went down there');
+    return false;
+  }
 }
 
 async function arrive({ ctx, payload, state }: TxRun<MovePayload, IntoClusterState>): Promise<void> {
@@ -285,10 +331,14 @@ async function arrive({ ctx, payload, state }: TxRun<MovePayload, IntoClusterSta
   await lockVps(ctx, serviceId);
   await requireGoingOn({ ctx, payload });
   await writeArrival(ctx, { serviceId, from, to, incarnation, runs: state.wasRunning === true });
-  // What keeps it from answering may be the network of the cluster, and would keep the next ones from it as well.
-  if (state.isLate !== true) return;
+  await switchLeftRoomOff(ctx, stated(state.old), from);
+  // What keeps it from answering, or from running, may be the cluster, and would keep the next ones from it as well.
+  if (state.isLate !== true && state.hasDied !== true) return;
   const hostname = (await findMachine(ctx, serviceId))?.hostname ?? '';
-  const reason = `${hostname} runs in the cluster, and does not answer there as it did before`;
+  const reason =
+    state.hasDied === true
+      ? `${hostname} was started in the cluster, and went down there`
+      : `${hostname} runs in the cluster, and does not answer there as it did before`;
   await ctx.db.run(haltEvacuationOf, { moveId: payload.actionId, reason });
 }
 
@@ -298,6 +348,7 @@ async function remove(run: IntoClusterRun): Promise<void> {
   if ((await findMachine(ctx, payload.serviceId)) !== null && !(await hasArrived(run)))
     throw never('conflict', 'The machine is not the one in the cluster');
   if (run.state.isLate === true) throw never('ready_timeout', late);
+  if (run.state.hasDied === true) throw never('machine_died', died);
   await ownDriver(run).destroy(stated(run.state.old));
 }
 
@@ -314,17 +365,19 @@ async function requireGoingOn({
 }): Promise<void> {
   if ((await ctx.db.maybe(moveIsOpen, { id: payload.actionId })) === null)
     throw never(notWanted, 'The move has ended');
-  if ((await reasonToBeOff(ctx, payload.serviceId)) === 'terminated')
-    throw never(notWanted, 'Its service was terminated');
+  if (await hasEnded({ ctx, payload })) throw never(notWanted, 'Its service was terminated');
 }
 
-/** The room is where the machine is written down. */
+/** The room is where the machine is written down. What may be left in the cluster holds as much there until it is seen to be gone. */
 async function settle(run: IntoClusterRun): Promise<void> {
   const { serviceId } = run.payload;
   await transaction(run.ctx, 'vps.settleMoveIntoCluster', async (tx) => {
     await lockVps(tx, serviceId);
     const machine = await findMachine(tx, serviceId);
-    if (machine !== null) await moveRoom(tx, serviceId, machine.node_id);
+    if (machine === null) return;
+    const of = machineIdOf(serviceId, machine.incarnation);
+    const leaves = run.state.offAt === undefined ? null : stated(run.state.anew);
+    await moveRoom(tx, serviceId, machine.node_id, { of, leaves });
   });
 }
 
@@ -344,20 +397,27 @@ async function drop(run: IntoClusterRun): Promise<void> {
 
 /**
  * Takes away what was made in the cluster, before the machine starts where it was. One that was never started there does not keep it waiting
- * for a cluster that is silent: what is left of it is found among the unknown machines, and never started.
+ * for a cluster that is silent: what is left of it is found among the unknown machines, and never started. One that has run there, or may have,
+ * is left to a person, unless its service has ended.
  */
 async function takeAway(run: IntoClusterRun): Promise<void> {
   if (await hasArrived(run)) return;
   const anew = stated(run.state.anew);
-  const { may } = (await run.ctx.db.maybe(mayRunThere, { id: run.payload.actionId })) ?? { may: false };
+  const { may = false, ran = false } =
+    (await run.ctx.db.maybe(mayRunThere, { id: run.payload.actionId })) ?? {};
   try {
     const { cluster, member } = parts(run);
-    if (await isNobodys(run)) await requireGone(cluster.on(member), anew);
+    if ((await isNobodys(run)) || (ran && !(await hasEnded(run))))
+      await requireGone(cluster.on(member), anew);
     else await cluster.on(member).destroy(anew);
   } catch (error) {
-    if (may || !(error instanceof HypervisorError)) throw error;
+    if (may || ran || !(error instanceof HypervisorError)) throw error;
     run.ctx.log.warn({ machine: anew, err: error }, 'what was made of a machine in a cluster is left there');
   }
+}
+
+async function hasEnded({ ctx, payload }: Pick<IntoClusterRun, 'ctx' | 'payload'>): Promise<boolean> {
+  return (await reasonToBeOff(ctx, payload.serviceId)) === 'terminated';
 }
 
 /** What a backup was made of on its way when it went no further. Nobody starts it, so a cluster that is silent keeps nothing waiting for it. */
@@ -421,6 +481,8 @@ async function giveUp(tx: TxContext, payload: MovePayload, failure: Failure): Pr
   await end(tx, payload, { state: 'moved', failure: { ...failure, message: left } });
 }
 
+const died =
+  'it was started in the cluster and went down there. Look at it, and remove what its host has once it is well';
 const late = `it runs in the cluster and has not answered on SSH there within ${bootMs / 1_000} seconds, as it did before. Look at it, and remove what its host has once it is well`;
 
 /** Of the backup that it is made anew of. */

@@ -93,13 +93,14 @@ function requireMovable({ node_id: nodeId, state }: VpsRow, { kind, node_id }: O
   throw never('action_not_allowed', `The machine is ${state}`);
 }
 
-async function place({ ctx, payload }: TxRun<MovePayload, MoveState>): Promise<Partial<MoveState>> {
+async function place(run: TxRun<MovePayload, MoveState>): Promise<Partial<MoveState>> {
+  const { ctx, payload } = run;
   const { serviceId, actionId } = payload;
   await lockVps(ctx, serviceId);
   const move = await ctx.db.maybe(openMove, { id: actionId });
   if (move === null) throw never(notWanted, 'Staff stopped it');
   const only = move.kind === 'restore' ? move.node_id : null;
-  const target = await takeRoomElsewhere(ctx, serviceId, only);
+  const target = await takeRoomElsewhere(ctx, serviceId, only, { leaves: nameOf(run) });
   if (target === null)
     throw fail('insufficient_stock', {
       message: only === null ? noRoom : `${move.node} takes no machines now, or has no room for it`,
@@ -204,7 +205,7 @@ function target(run: MoveRun): { cluster: Cluster; member: string } {
 }
 
 /** Of a move that an older version began, no machine has another. */
-function nameOf({ payload, state }: MoveRun): string {
+function nameOf({ payload, state }: Pick<MoveRun, 'payload' | 'state'>): string {
   return state.machine ?? machineIdOf(payload.serviceId);
 }
 

@@ -207,9 +207,21 @@ export const noteMayRun = statement<never, { id: number }>(
   'vps.noteMayRun',
   'update vps_moves set may_run_there = true where id = :id',
 );
-export const mayRunThere = statement<{ incarnation: number | null; may: boolean }, { id: number }>(
+/** One row where it was not noted before. */
+export const noteRanThere = statement<never, { id: number }>(
+  'vps.noteRanThere',
+  'update vps_moves set ran_there = true where id = :id and not ran_there',
+);
+export const noteNeverRan = statement<never, { id: number }>(
+  'vps.noteNeverRan',
+  'update vps_moves set ran_there = false where id = :id',
+);
+export const mayRunThere = statement<
+  { incarnation: number | null; may: boolean; ran: boolean },
+  { id: number }
+>(
   'vps.mayRunThere',
-  'select incarnation, may_run_there as may from vps_moves where id = :id',
+  'select incarnation, may_run_there as may, ran_there as ran from vps_moves where id = :id',
 );
 export interface MoveRow {
   service_id: number;

@@ -1,5 +1,6 @@
 import { HypervisorError } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
+import { endLeftRooms } from '../../fleet/index.ts';
 import { causesOf, type Failure, type Run, statement, type TxContext } from '../../platform/index.ts';
 import { startUnlessToStop } from '../actions/forcedStop.ts';
 import { finishAction, isOpenAction, noteAction } from '../actions/history.ts';
@@ -7,7 +8,7 @@ import { holdsLock } from '../actions/lock.ts';
 import { withMachine } from '../actions/saga.ts';
 import { moveEnded } from '../events.ts';
 import { standsStill } from '../incarnations.ts';
-import { rememberButton } from '../machine.ts';
+import { machineIdOf, rememberButton } from '../machine.ts';
 import { startMachine } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { settledStates } from '../states.ts';
@@ -75,6 +76,8 @@ export async function end(tx: TxContext, payload: MovePayload, outcome: Outcome)
   const ended = await tx.db.maybe(endMove, { id, state: outcome.state, reason, live, now: tx.clock.now() });
   if (failure?.code === 'shutdown_timeout') await rememberButton(tx, serviceId, 'restart');
   const vps = await findVps(tx, serviceId);
+  // It is in one place of those that call it so, and has its room there.
+  if (vps !== null) await endLeftRooms(tx, machineIdOf(serviceId, vps.incarnation ?? 1));
   if (await isOpenAction(tx, id)) {
     await noteAction(tx, id, noteOf(failure, live, ended?.away_s ?? null));
     const action = actionOf(payload, vps?.organization_id ?? payload.organizationId);
@@ -88,13 +91,15 @@ export async function end(tx: TxContext, payload: MovePayload, outcome: Outcome)
       data: {
         ...{ user_id, hostname: vps.hostname, moved: outcome.state === 'moved' },
         ...{ off_at: ended.off_at?.toISOString() ?? null, away_s: ended.away_s },
-        is_late: outcome.state === 'moved' && outcome.failure?.code === 'ready_timeout',
+        is_late: outcome.state === 'moved' && notWell.has(outcome.failure?.code ?? ''),
       },
     });
   }
   await goOn(tx, ended.evacuation_id);
 }
 
+/** Of what is in the cluster and does not answer there. */
+const notWell: ReadonlySet<string> = new Set(['ready_timeout', 'machine_died']);
 const stays = 'The machine could not go to another host and stays where it is';
 
 function noteOf(failure: Failure | null, live: boolean | null, awayS: number | null): string | null {

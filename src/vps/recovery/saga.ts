@@ -117,7 +117,7 @@ async function place({ ctx, payload, moveTo }: TxRun<RecoverPayload, RecoverStat
   await requireSilent(ctx, wanted.node_id);
   const image = await requireRecoverable(ctx, serviceId, wanted);
   await endWhatWasUnderWay(ctx, serviceId);
-  const target = await takeRoomElsewhere(ctx, serviceId, null);
+  const target = await takeRoomElsewhere(ctx, serviceId, null, { leaves: wanted.machine });
   if (target === null) throw never('insufficient_stock', noRoom);
   await openSystemAction(ctx, actionOf(payload));
   const found = await findMachine(ctx, serviceId);
@@ -269,7 +269,8 @@ async function settle(run: RecoverRun): Promise<void> {
   await transaction(run.ctx, 'vps.settleRecovery', async (tx) => {
     await lockVps(tx, serviceId);
     const machine = await findMachine(tx, serviceId);
-    if (machine !== null) await moveRoom(tx, serviceId, machine.node_id);
+    const of = machine === null ? null : machineIdOf(serviceId, machine.incarnation);
+    if (machine !== null) await moveRoom(tx, serviceId, machine.node_id, { of });
   });
 }
 
@@ -298,9 +299,14 @@ export async function letGoOfRecovery(
   await giveUp(tx, payload, failure);
   const machine = await findMachine(tx, serviceId);
   if (machine === null) return;
-  await moveRoom(tx, serviceId, machine.node_id);
   const { incarnation } = (await tx.db.maybe(incarnationOfRecovery, { id })) ?? {};
-  if (incarnation == null || machine.incarnation >= incarnation || there === null) return;
+  const isLeft = incarnation != null && machine.incarnation < incarnation;
+  const of = machineIdOf(serviceId, machine.incarnation);
+  await moveRoom(tx, serviceId, machine.node_id, {
+    of,
+    leaves: isLeft ? machineIdOf(serviceId, incarnation) : null,
+  });
+  if (!isLeft || there === null) return;
   // A backup that was restored may be older than its start there.
   const left = { nodeId: there.nodeId, machine: machineIdOf(serviceId, incarnation) };
   await waitForUnknown(tx, { ...left, serviceId, goesOn: true });

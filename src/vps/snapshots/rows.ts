@@ -73,6 +73,11 @@ const deleteRow = statement<never, { serviceId: number; name: string }>(
   'vps.deleteSnapshot',
   'delete from vps_snapshots where service_id = :serviceId and name = :name',
 );
+// Snapshots are layers of a disk; a copy that is not whole is of no use elsewhere.
+export const forgetLayers = statement<never, { serviceId: number }>(
+  'vps.forgetLayers',
+  `delete from vps_snapshots where service_id = :serviceId and (kind = 'snapshot' or state <> 'ready')`,
+);
 
 const promisedTo = statement<{ gib: number }, { serviceId: number }>(
   'vps.promisedToCopies',
