@@ -152,6 +152,7 @@ import {
 } from './tickets/index.ts';
 import {
   actionProgress,
+  adoptRoutes,
   deleteProtection,
   evacuationRoutes,
   growth,
@@ -296,6 +297,7 @@ export const allRoutes: RouteGroup[] = [
   jobDismissalRoutes,
   ...fleetStaffRoutes,
   evacuationRoutes,
+  adoptRoutes,
   recoveryRoutes,
   needRoutes([invoiceNeeds, serviceNeeds, shieldNeeds, methodNeeds, ticketNeeds]),
   ...searchRoutes(

@@ -101,7 +101,17 @@ const texts = {
   /** The provider's own: its staff, nodes, addresses and products. */
   providers: [
     ...['recipient', 'title', 'address', 'dns_name', 'network', 'location', 'primary_ip', 'slug', 'trouble'],
-    ...['engine', 'endpoints', 'fingerprints', 'project', 'version', 'problems', 'machine', 'member'],
+    ...[
+      'engine',
+      'endpoints',
+      'fingerprints',
+      'project',
+      'version',
+      'problems',
+      'machine',
+      'instead_of',
+      'member',
+    ],
     ...[
       'serial',
       'macs',

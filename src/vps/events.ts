@@ -102,6 +102,15 @@ interface Recovered {
   backup_at: string;
 }
 
+interface Adopted {
+  /** What engines call it, and what was taken for it before. */
+  machine: string;
+  instead_of: string;
+  /** The nodes that have them. */
+  name: string;
+  before: string;
+}
+
 interface LeftOver {
   /** What the engine calls it. */
   machine: string;
@@ -188,6 +197,10 @@ export const vpsRecovered = event<Recovered>(
 export const leftOverStopped = event<LeftOver>(
   'vps.left_over.stopped',
   'a lost node that is back still ran a machine that was made anew elsewhere, and it was switched off there',
+);
+export const vpsAdopted = event<Adopted>(
+  'vps.adopted',
+  'staff has the database follow a later copy of a machine, which it did not know after a restore',
 );
 export const vpsRepaired = event<Reason>('vps.repaired', 'a machine that was down was started again');
 export const copyInconsistent = event<CopyNamed>(

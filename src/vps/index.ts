@@ -31,6 +31,7 @@ export { generatePassword, requireHostname, requireStrong } from './access/ident
 export { initiatorOf, viewAction } from './actions/history.ts';
 export { sealedSecrets } from './actions/secrets.ts';
 export { actionProgress } from './actions/underWay.ts';
+export { adoptRoutes } from './adopt/staffRoutes.ts';
 export { resolutions } from './chartParts.ts';
 export { createSampler, sampleWatch } from './charts.ts';
 export { vpsConcerns } from './concerns.ts';

@@ -106,6 +106,11 @@ export function machineNamed(machineId: string): { serviceId: number; incarnatio
   return match ? { serviceId: Number(match[1]), incarnation: Number(match[2] ?? 1) } : null;
 }
 
+/** In SQL: the incarnation in what engines call a machine of ours. */
+export function incarnationOf(machine: string): string {
+  return `coalesce(substring(${machine} from '^vps-[0-9]+-([1-9][0-9]{0,5})$')::int, 1)`;
+}
+
 /** The service behind a machine's name; null when it is none of ours. */
 export function serviceIdOf(machineId: string): number | null {
   return machineNamed(machineId)?.serviceId ?? null;

@@ -368,6 +368,7 @@ export const cannotBeSent: Record<string, string> = {
   stopEvacuation: 'needs a cluster: vps/moves/evacuate.test.ts',
   restoreNode: 'needs a cluster: vps/moves/evacuate.test.ts',
   getNodeRecovery: 'needs a cluster: vps/recovery/recover.test.ts',
+  adoptMachine: 'needs a cluster: vps/adopt/adopt.test.ts',
   recoverNode: 'needs a cluster: vps/recovery/recover.test.ts',
   ...Object.fromEntries(
     [
