@@ -140,7 +140,7 @@ it.each(corners)(
     await look('failed');
     expect(server.bmc.power).toBe('off');
 
-    await page.getByRole('link', { name: say('Rescue system', 'Rettungssystem'), exact: true }).click();
+    await page.goto(`/services/${server.id}/rescue`);
     await page
       .getByRole('button', { name: say('Start the rescue system', 'Rettungssystem starten') })
       .waitFor();

@@ -16,6 +16,7 @@ import {
   type TxContext,
   transaction,
 } from '../platform/index.ts';
+import { requireOrder } from '../services/index.ts';
 import type { ActionRow } from '../vps/index.ts';
 import { endActionById, isActionOpen, openAction } from './actions.ts';
 import { type Dedicated, factsOf, requireDedicated } from './queries.ts';
@@ -68,6 +69,11 @@ export async function isWanted(ctx: Context, payload: CustomerJob): Promise<bool
   const server = await serverOfService(ctx, payload.serviceId);
   if (server?.id !== payload.serverId || server.state !== 'rented') return false;
   return isActionOpen(ctx, payload.actionId);
+}
+
+/** Whether a server may be switched on for its customer: it may not while its service is suspended. */
+export async function mayRun(ctx: Context, { serviceId }: CustomerJob): Promise<boolean> {
+  return (await requireOrder(ctx, serviceId)).status === 'active';
 }
 
 /** Fails for good when nobody wants it any more, and nothing is to be seen to. */

@@ -20,7 +20,15 @@ import { writeProgress } from '../actions.ts';
 import { progressOf } from '../progress.ts';
 import { type AtServer, disarmIfHeard, requireGreeting, stages } from '../stages.ts';
 import { noteProblem, writeSystem } from '../systems.ts';
-import { endWork, inCustomersWords, isWanted, requireUntouched, requireWanted, verdictOn } from '../work.ts';
+import {
+  endWork,
+  inCustomersWords,
+  isWanted,
+  mayRun,
+  requireUntouched,
+  requireWanted,
+  verdictOn,
+} from '../work.ts';
 import { addressesOf, type ReinstallPayload, reinstallJob } from './reinstall.ts';
 
 interface State extends AtServer {
@@ -77,7 +85,8 @@ async function putBack(run: ReinstallRun): Promise<void> {
   if (assignment.powered_at === null && assignment.heard_at === null) return; // nothing was done to it
   await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, assignmentId));
   try {
-    if (assignment.given_at === null && state.wasOn === true) await startFromDisks(run, serverId);
+    const goesOn = assignment.given_at === null && state.wasOn === true && (await mayRun(ctx, payload));
+    if (goesOn) await startFromDisks(run, serverId);
     else await switchOff(run, serverId);
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;

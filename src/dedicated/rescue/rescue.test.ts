@@ -28,12 +28,15 @@ async function asked(server: RentedPlayed, body: object): Promise<number> {
 }
 const readAction = async ({ path }: RentedPlayed, id: number) =>
   (await customer.get(`${path}/history/${id}`)).body.data.action;
-async function ended(server: RentedPlayed, id: number) {
-  const action = await until(
+const over = (server: RentedPlayed, id: number) =>
+  until(
     () => readAction(server, id),
     ({ status }) => status === 'success' || status === 'error',
     60_000,
   );
+/** The same, and its BMC was asked how it is by now. */
+async function ended(server: RentedPlayed, id: number) {
+  const action = await over(server, id);
   await settled(world.product);
   return action;
 }
@@ -162,7 +165,7 @@ describe('what cannot be', () => {
   it('ends in words, and the server runs as it did: when it starts nothing, and when its BMC is silent', async () => {
     const server = await rentPlayed(world, customer);
     server.bmc.failing = { silent: 'before' };
-    const silent = await ended(server, await asked(server, on));
+    const silent = await over(server, await asked(server, on));
     expect(silent).toMatchObject({ status: 'error', error: { code: 'server_failed' } });
     expect(silent.error.message).toMatch(/Its disks are as they were/);
     server.bmc.failing = {};

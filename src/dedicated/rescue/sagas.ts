@@ -26,6 +26,7 @@ import {
   endWork,
   inCustomersWords,
   isWanted,
+  mayRun,
   requireUntouched,
   requireWanted,
   verdictOn,
@@ -82,7 +83,8 @@ async function startAgain(run: RescueRun): Promise<void> {
   if (isHeld || !(await isWanted(ctx, payload))) return;
   await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, payload.assignmentId));
   try {
-    if (state.wasOn === true) await startFromDisks(run, payload.serverId);
+    const goesOn = state.wasOn === true && (await mayRun(ctx, payload));
+    if (goesOn) await startFromDisks(run, payload.serverId);
     else await switchOff(run, payload.serverId);
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
@@ -146,7 +148,9 @@ const diskStep: Step<CustomerJob, object> = {
   name: 'disk',
   do: async (run) => {
     await requireUntouched(run);
-    await startFromDisks(run, run.payload.serverId);
+    const { ctx, payload } = run;
+    if (await mayRun(ctx, payload)) await startFromDisks(run, payload.serverId);
+    else await switchOff(run, payload.serverId);
   },
 };
 
