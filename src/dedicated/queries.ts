@@ -87,7 +87,11 @@ async function whole(ctx: Context, row: ServiceRow): Promise<Dedicated> {
   const { service_id: serviceId } = row;
   return {
     ...{ serviceId, organizationId: row.organization_id, status: row.status },
-    ...{ hostname: row.hostname ?? hostnameOf(serviceId, row.domain), problem: row.problem, options: row.options },
+    ...{
+      hostname: row.hostname ?? hostnameOf(serviceId, row.domain),
+      problem: row.problem,
+      options: row.options,
+    },
     os: row.os ?? dedicatedOptions.read(row.options).os,
     server: await findRentedServer(ctx, serviceId),
     action: await findUnderWay(ctx, serviceId),

@@ -5,6 +5,8 @@ import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
 import { type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
+import { transaction } from '../../platform/index.ts';
+import { ownPassword } from '../credentials/keep.ts';
 
 const changes = watchChanges();
 
@@ -83,6 +85,9 @@ describe('a reinstallation', () => {
         expect(action.note).toMatch(/^Writing the system/);
       },
     };
+    await transaction(world.product.ctx, 'test.make', (tx) =>
+      ownPassword(tx, server.serviceId, customer.organizationId),
+    );
     const id = await asked(server, { ...wanted, hostname: 'New.example.com' });
     expect(await ended(server, id)).toMatchObject({
       ...{ command: 'reinstall', status: 'success', progress: 100, error: null, note: null },
@@ -110,6 +115,9 @@ describe('a reinstallation', () => {
     });
     expect(await serverOf(server.id)).toMatchObject({ state: 'rented', service_id: server.serviceId });
     expect(server.bmc).toMatchObject({ power: 'on', nextBoot: null });
+    // What we had made for the system before opens nothing any more.
+    const kept = await customer.get(`${server.path}/credentials`);
+    expect(kept.body.data).toEqual({ credentials: null });
     // Whom it lets in is known to nobody afterwards, and the next one is confirmed by its new name.
     expect(await sql(world.product, 'select 1 from server_assignments where plan is not null')).toEqual([]);
     expect((await ask(server)).body.details[0]).toMatchObject({ field: 'confirm' });

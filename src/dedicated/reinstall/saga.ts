@@ -17,6 +17,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { writeProgress } from '../actions.ts';
+import { forgetCredentials } from '../credentials/keep.ts';
 import { progressOf } from '../progress.ts';
 import { type AtServer, disarmIfHeard, requireGreeting, stages } from '../stages.ts';
 import { noteProblem, writeSystem } from '../systems.ts';
@@ -97,7 +98,11 @@ async function putBack(run: ReinstallRun): Promise<void> {
 const systemStep: ReinstallStep = {
   name: 'system',
   transactional: true,
-  do: ({ ctx, payload: { serviceId, os, hostname } }) => writeSystem(ctx, serviceId, { os, hostname }),
+  do: async ({ ctx, payload: { serviceId, os, hostname } }) => {
+    await writeSystem(ctx, serviceId, { os, hostname });
+    // It was of the system before.
+    await forgetCredentials(ctx, serviceId);
+  },
 };
 
 const readyStep: ReinstallStep = {
