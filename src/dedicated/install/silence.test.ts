@@ -141,7 +141,7 @@ it('of one that is silent while others of its rack answer the server is out of o
 
 it('one that nobody can be compared with has an hour', async () => {
   const { productId, first, silence } = await stocked(2);
-  await later(30); // so that nobody was asked lately
+  await sql(world.product, 'update server_bmcs set asked_at = null, problem = null, is_silent = false'); // nobody was asked yet
   silence(true, [first]);
   const { serviceId } = await orderDedicated(customer, productId);
   await waits(serviceId);

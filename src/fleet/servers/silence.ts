@@ -9,7 +9,7 @@ const latelyMs = 11 * 60_000;
 
 // Of the same rack first: a rack's BMCs hang on one switch. One that was silent long before says nothing of the network.
 const others = statement<
-  { answers: boolean | null; silent: boolean | null },
+  { answers: boolean | null; silent: boolean | null; unasked: boolean },
   { serverId: number; now: Date; lately: Date }
 >(
   'fleet.otherBmcsLately',
@@ -23,7 +23,8 @@ const others = statement<
      where b.server_id <> :serverId and b.asked_at > :lately),
    told as (select * from heard where answers or silent),
    counted as (select * from told where near or not exists (select from told where near))
-   select bool_or(answers) as answers, bool_or(silent) as silent from counted`,
+   select bool_or(answers) as answers, bool_or(silent) as silent,
+     exists (select from server_bmcs b where b.server_id <> :serverId and b.asked_at <= :lately) as unasked from counted`,
 );
 
 /**
@@ -35,7 +36,8 @@ export async function isOutOfOrder(ctx: Context, serverId: number, since: Date):
   const silentMs = now.getTime() - since.getTime();
   if (silentMs <= ofItsOwnMs) return false;
   const lately = new Date(now.getTime() - latelyMs);
-  const { answers, silent } = await ctx.db.one(others, { serverId, now, lately });
+  const { answers, silent, unasked } = await ctx.db.one(others, { serverId, now, lately });
   if (answers === true) return true;
-  return silent !== true && silentMs > aloneMs;
+  // After an hour in which we were away ourselves, others are asked first.
+  return silent !== true && !unasked && silentMs > aloneMs;
 }
