@@ -46,6 +46,8 @@ export interface Config {
   /** Where other processes of this installation reach this one; null: at its host and port. */
   processUrl: string | null;
   demo: boolean;
+  /** How many servers the demonstration has in a rack of its own. */
+  demoRack: number;
   /** Whether the dashboard is served at `/`. */
   dashboard: boolean;
   rateLimits: boolean;
@@ -233,6 +235,12 @@ export const settings: Setting[] = [
       'Where other processes of the installation reach this one, http://10.0.0.5:8080; default: HOST and PORT (of a worker WORKER_HOST and WORKER_PORT), or the host’s name where that is every address.',
   },
   { name: 'DEMO', fallback: 'on', meaning: '`off` leaves an empty database empty.' },
+  {
+    name: 'DEMO_RACK',
+    fallback: '0',
+    meaning:
+      'So many small servers the demonstration has in a rack of its own; they are enrolled and on sale by themselves. With real machines they are real ones of QEMU, with simulated machines simulated; see [servers.md](servers.md).',
+  },
   { name: 'DASHBOARD', fallback: 'on', meaning: '`off` serves the API alone.' },
   { name: 'RATE_LIMITS', fallback: 'on', meaning: '`off` for tests and benches.' },
   {
@@ -606,6 +614,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     workerHost: read(matching, 'WORKER_HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
     processUrl: read(url, 'PROCESS_URL', ['http', 'https'], 'http://10.0.0.5:8080'),
     demo: read(onOff, 'DEMO'),
+    demoRack: demoRack(
+      read(whole, 'DEMO_RACK', 0, 20),
+      read(onOff, 'DEMO') && text('ROLE') === 'all',
+      text('RACK_INTERFACE') === '',
+    ),
     dashboard: read(onOff, 'DASHBOARD'),
     rateLimits: read(onOff, 'RATE_LIMITS'),
     valkeyUrl: read(url, 'VALKEY_URL', ['valkey', 'valkeys', 'redis', 'rediss'], 'valkey://127.0.0.1:6379/0'),
@@ -796,6 +809,16 @@ function rack(
     );
   if (range === null) throw new ConfigError('RACK_INTERFACE is set, so RACK_ADDRESSES is needed.');
   return { interface: name, ...range, port };
+}
+
+function demoRack(servers: number, isDemo: boolean, isOnlyRack: boolean): number {
+  if (servers > 0 && !isDemo)
+    throw new ConfigError('DEMO_RACK is set, so DEMO has to be on, and ROLE all: it is the demonstration’s.');
+  if (servers > 0 && !isOnlyRack)
+    throw new ConfigError(
+      'DEMO_RACK is set, so RACK_INTERFACE cannot be: that rack has a network of its own.',
+    );
+  return servers;
 }
 
 const fewestJournalDays = 90;

@@ -1,6 +1,6 @@
 import { runCommand, UsageError } from './commands/index.ts';
-import { ConfigError, readConfig } from './config.ts';
-import type { Demo } from './demo/index.ts';
+import { ConfigError, isThisHost, readConfig } from './config.ts';
+import { type Demo, type DemoRack, openDemoRack } from './demo/index.ts';
 import { openProgress } from './platform/host/terminal.ts';
 import { baseUrlOf, type Product, startProduct } from './product.ts';
 import { version } from './version.ts';
@@ -43,8 +43,10 @@ function inWords(error: unknown): string {
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   console.log(`Innkeeper ${version}`);
-  const product = await startProduct(config, progress);
-  stopOnSignals(product);
+  const rack = await openDemoRack(config);
+  const product = await startProduct(rack?.config ?? config, progress, { drivers: rack?.drivers });
+  if (rack !== null) sellRack(rack, product);
+  stopOnSignals(product, rack);
   const baseUrl = baseUrlOf(config, product.port ?? config.port);
   progress.done(
     product.port === null
@@ -57,14 +59,20 @@ function inUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function stopOnSignals(product: Product): void {
+function sellRack(rack: DemoRack, { demo, port, ctx }: Product): void {
+  if (demo === null || port === null) return;
+  const url = `http://${inUrl(isThisHost(ctx.config.host) ? ctx.config.host : '127.0.0.1')}:${port}/api`;
+  rack.sell({ url, apiKey: demo.staff.api_key, productId: demo.products.dedicated }, ctx.log);
+}
+
+function stopOnSignals(product: Product, rack: DemoRack | null): void {
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (stopping) process.exit(1);
       stopping = true;
       console.log('Stopping; machines keep running.');
-      product.stop().then(
+      (rack === null ? product.stop() : rack.close(product.stop)).then(
         () => product.ctx.log.flush(() => process.exit(0)),
         (error: Error) => {
           console.error(error.message);

@@ -13,6 +13,8 @@ import { writeDurably } from '../platform/host/durable.ts';
 import { type Context, statement, type TxContext, transaction } from '../platform/index.ts';
 import { demoProducts } from './products.ts';
 
+export { type DemoRack, openDemoRack } from './rack/index.ts';
+
 export interface DemoCustomer {
   email: string;
   password: string;

@@ -1,4 +1,5 @@
 import { addProduct } from '../../src/catalog/index.ts';
+import { type PlayedServer, playServer } from '../../src/demo/rack/played.ts';
 import type { Inventory } from '../../src/drivers/installer/index.ts';
 import { keepBmc, type NewBmc } from '../../src/fleet/servers/bmc.ts';
 import { keepHardware } from '../../src/fleet/servers/hardware.ts';
@@ -11,7 +12,6 @@ import { password } from '../orders.ts';
 import { type TestProduct, until } from '../product.ts';
 import { settled, sql } from '../sql.ts';
 import type { ArrivingProduct } from './arriving.ts';
-import { type PlayedServer, playServer } from './playing.ts';
 
 /** A server as enrolment leaves it: ready, measured, and with a BMC of ours. */
 export interface StockedServer {

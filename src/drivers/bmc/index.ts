@@ -17,3 +17,5 @@ export {
   type SimulatedRack,
   simulatedRack,
 } from './simulated/rack.ts';
+export type { RemoteRack } from './simulated/remote.ts';
+export { knowsWord, type ServedBmcs, serveBmcs } from './simulated/serve.ts';

@@ -8,13 +8,14 @@ import { type ProvenOptions, provenBmc } from './proven.ts';
 import { redfishControls } from './redfish/controls.ts';
 import { simulatedControls } from './simulated/controls.ts';
 import type { SimulatedRack } from './simulated/rack.ts';
+import { type RemoteRack, remoteControls } from './simulated/remote.ts';
 
 /** Opens a BMC by how it is reached; nothing is said to it yet. `spec_invalid` for what could not be meant. */
 export type OpenBmc = (connection: BmcConnection) => Bmc;
 
 export interface BmcOptions extends ProvenOptions {
-  /** Where BMCs of the kind `simulated` are; without it there are none. */
-  rack?: SimulatedRack;
+  /** Where BMCs of the kind `simulated` are, in this process or another; without it there are none. */
+  rack?: SimulatedRack | RemoteRack;
   /** How IPMI is spoken. Default: `ipmitool`, as Debian installs it. */
   ipmi?: IpmiProgram;
 }
@@ -33,7 +34,7 @@ function controlsOf(connection: BmcConnection, { rack, ipmi = {} }: BmcOptions):
       return ipmiControls(connection, ipmi);
     case 'simulated':
       if (rack === undefined) throw new BmcError('spec_invalid', 'there is no simulated rack here');
-      return simulatedControls(rack, connection);
+      return 'url' in rack ? remoteControls(rack, connection) : simulatedControls(rack, connection);
     case 'redfish':
       return redfishControls(connection, ipmi);
   }

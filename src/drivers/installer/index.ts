@@ -9,7 +9,7 @@
 export { type CallCertificate, ensureCallCertificate } from './certificate.ts';
 export { InstallerError, type InstallerErrorCode } from './failure.ts';
 export { type Desk, installerHandler } from './handler.ts';
-export { ensureInstaller, type InstallerImage } from './image/store.ts';
+export { ensureInstaller, type InstallerImage, installerFolder } from './image/store.ts';
 export type { Inventory, InventoryDisk } from './inventory.ts';
 export { checkPlan, type Identity, type InstallPlan, type Plan, type RescuePlan } from './plan.ts';
 export { claim, hashOf, newStart, nonceReader, prove, type Start } from './proof.ts';

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { watchChanges } from '../../../test/noted.ts';
 import { until } from '../../../test/product.ts';
-import {
-  type ArrivingProduct,
-  type Installer,
-  startArrivingProduct,
-  type Told,
-} from '../../../test/rack/arriving.ts';
+import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
 import { contents, settled, sql } from '../../../test/sql.ts';
+import type { Installer, Told } from '../../demo/rack/installer.ts';
 
 const changes = watchChanges();
 

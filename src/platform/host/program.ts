@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 
@@ -149,6 +150,21 @@ export function startProgram(
     for (const each of child.stdio) (each as Socket | null)?.unref();
   };
   return { stdin: child.stdin, stdout: child.stdout, ended, kill: () => void child.kill('SIGKILL'), letGo };
+}
+
+/** Starts a program that lives on when we end. What it prints is added to `log`. */
+export function startDetached(argv: readonly string[], log: string): void {
+  const [program, ...args] = argv;
+  if (program === undefined) throw new Error('start: no program named');
+  const printed = openSync(log, 'a', 0o600);
+  const child = spawn(program, args, {
+    env: childEnvironment(),
+    stdio: ['ignore', printed, printed],
+    detached: true,
+  });
+  child.on('error', () => undefined); // whoever waits for what it does finds that it does nothing
+  child.unref();
+  closeSync(printed);
 }
 
 const isRoot = process.getuid?.() === 0;

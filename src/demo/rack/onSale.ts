@@ -1,0 +1,157 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { OpenRack } from './rack.ts';
+
+/** Who puts them on sale: the demonstration's staff, by the API that all staff has. */
+export interface Staff {
+  /** Of the API. */
+  url: string;
+  apiKey: string;
+  /** What the servers are sold as. */
+  productId: number;
+}
+
+interface Log {
+  info(about: object, message: string): void;
+  warn(about: object, message: string): void;
+}
+
+interface Arrival {
+  id: number;
+  serial: string;
+  state: string;
+  problem: string | null;
+  is_there: boolean;
+}
+
+interface Server {
+  id: number;
+  serial: string;
+  state: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what the API answers, as its description says
+type Answer = any;
+
+const lookMs = 2_000;
+const rackName = 'Demo rack';
+const profileName = 'Demo server';
+
+/**
+ * Does what staff would do with servers that were put into a rack: lets them start from the network, accepts them, and sells them as a product.
+ * Others that arrive meanwhile are left to staff. Ends once all of them are known, and may be repeated.
+ */
+export async function putOnSale(
+  { servers, location, model }: Pick<OpenRack, 'servers' | 'location' | 'model'>,
+  staff: Staff,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  const api = apiOf(staff, signal);
+  const began = performance.now();
+  const rackId = await ensureRack(api, location);
+  const known = async () => {
+    const all: Server[] = (await api('GET', '/staff/servers?limit=100&search=DEMO-')).servers;
+    return servers.map(({ serial }) => all.find((each) => each.serial === serial) ?? null);
+  };
+  const isMissing = (server: Server | null) => server === null || server.state === 'waiting';
+  if ((await known()).some(isMissing)) {
+    await openWhenServed(api, signal);
+    while ((await known()).some(isMissing)) {
+      await acceptArrivals(api, servers, rackId, log);
+      await delay(lookMs, undefined, { signal });
+    }
+    await api('POST', '/staff/enrolment/close', {});
+  }
+  await ensureOffer(api, staff.productId, { location, model });
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  log.info({ servers: servers.length, seconds }, 'the servers of the demonstration’s rack are on sale');
+}
+
+type Api = (method: string, path: string, body?: object) => Promise<Answer>;
+
+function apiOf({ url, apiKey }: Staff, signal: AbortSignal): Api {
+  return async (method, path, body) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { token: apiKey, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+      signal,
+    });
+    const said: Answer = await answer.json();
+    if (answer.ok) return said.data;
+    const details = JSON.stringify(said.details ?? []);
+    throw new Error(`${method} ${path} answered ${answer.status}: ${said.message} ${details}`);
+  };
+}
+
+async function ensureRack(api: Api, location: string): Promise<number> {
+  const { racks } = await api('GET', '/staff/racks?limit=100');
+  const found = racks.find(({ name }: { name: string }) => name === rackName);
+  return (found ?? (await api('POST', '/staff/racks', { name: rackName, location, units: 42 })).rack).id;
+}
+
+/** Programs that servers start with are fetched first, which takes minutes the first time. */
+async function openWhenServed(api: Api, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const { networks } = (await api('GET', '/staff/enrolment')).enrolment;
+    if (networks.some((network: { is_served: boolean }) => network.is_served)) break;
+    await delay(lookMs, undefined, { signal });
+  }
+  await api('POST', '/staff/enrolment/open', { hours: 24 });
+}
+
+async function acceptArrivals(
+  api: Api,
+  servers: OpenRack['servers'],
+  rackId: number,
+  log: Log,
+): Promise<void> {
+  const arrivals: Arrival[] = (await api('GET', '/staff/enrolment/arrivals?state=waiting&limit=100'))
+    .arrivals;
+  for (const { id, serial, problem, is_there: isThere } of arrivals) {
+    const at = servers.findIndex((each) => each.serial === serial);
+    if (at === -1 || !isThere) continue;
+    if (problem !== null)
+      log.warn({ serial, problem }, 'a server of the demonstration’s rack is accepted again');
+    const known: Server[] = (await api('GET', `/staff/servers?limit=100&search=${serial}`)).servers;
+    const server = known.find((each) => each.serial === serial);
+    const place = { name: serial.toLowerCase(), rack_id: rackId, unit: at + 1 };
+    await api(
+      'POST',
+      `/staff/enrolment/arrivals/${id}/accept`,
+      server ? { server_id: server.id } : place,
+    ).catch(
+      // It may have started anew in between, and is another one then.
+      (error: Error) => log.warn({ serial, problem: error.message }, 'a server could not be accepted'),
+    );
+  }
+}
+
+/** The product asks what a server of this rack has to be asked, and these servers are its stock. */
+async function ensureOffer(
+  api: Api,
+  productId: number,
+  { location, model }: Pick<OpenRack, 'location' | 'model'>,
+): Promise<void> {
+  const { profiles } = await api('GET', '/staff/server-profiles?limit=100');
+  if (profiles.some(({ name }: { name: string }) => name === profileName)) return;
+  const { options, retired_options: retired } = (await api('GET', `/staff/products/${productId}`)).product;
+  const has = (key: string) => [...options, ...retired].some((each: { key: string }) => each.key === key);
+  const integer = (key: string, name: string, label: string, min: number, max: number) => {
+    return { key, name, label, min, max, step: 1, unit_price: '0.00', retired: false };
+  };
+  const choice = (key: string, name: string, label: string, value: string, text: string) => {
+    return { key, name, label, values: [{ value, label: text }], retired: false };
+  };
+  await api('PATCH', `/staff/products/${productId}`, {
+    description: 'A whole machine, wiped and installed for you within minutes.',
+    options: [
+      // What servers of a rack have nobody chooses: they are all alike.
+      ...['option1', 'option2'].filter(has).map((key) => ({ key, retired: true })),
+      integer('option4', 'ipv4_count', 'IPv4 addresses', 1, 1),
+      choice('option6', 'operating_system', 'Operating system', 'tiny', 'Tiny Linux'),
+      choice('option8', 'location', 'Location', location, location),
+    ],
+  });
+  await api('POST', '/staff/server-profiles', { name: profileName, model, product_id: productId });
+}
