@@ -2,13 +2,10 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { keepProof } from '../src/dedicated/return/proof.ts';
 import { openBmcs, type SimulatedBmc, simulatedRack } from '../src/drivers/bmc/index.ts';
-import { rentServer } from '../src/fleet/index.ts';
-import { transaction } from '../src/platform/index.ts';
-import { completeDelivery, requireOrder } from '../src/services/index.ts';
 import { payByCredit } from '../test/invoices.ts';
 import { until } from '../test/product.ts';
-import { newServerProduct, newServers, serverCart } from '../test/rack/stock.ts';
-import { settled, sql } from '../test/sql.ts';
+import { handOver, newServerProduct, newServers, serverCart } from '../test/rack/stock.ts';
+import { settled } from '../test/sql.ts';
 import { type Bed, openBed, signIn } from './testbed.ts';
 
 const rack = simulatedRack();
@@ -59,25 +56,11 @@ async function ordered() {
   return { id, bmc, domain, path: `/dashboard/service/${id}/dedicated` };
 }
 
-/** It is its customer's: there is no network here that it could start its installer from, so nobody waits for that. */
+/** It is its customer's, and was heard of. */
 async function deliver({ id, bmc }: { id: number; bmc: SimulatedBmc }) {
   const { product } = bed;
-  await until(
-    () =>
-      sql(
-        product,
-        `update jobs set state = 'done', finished_at = now()
-         where name = 'dedicated.provision' and state = 'ready' and payload->>'serviceId' = $1 returning id`,
-        String(id),
-      ),
-    (ended) => ended.length > 0,
-  );
+  await handOver(product, id);
   bmc.power = 'on';
-  await transaction(product.ctx, 'test.deliver', async (tx) => {
-    const order = await requireOrder(tx, id);
-    await completeDelivery(tx, order, { hostname: order.domain, primaryIp: null });
-    await rentServer(tx, id);
-  });
   for (const each of ['fleet.askBmcs', 'fleet.readBmcs']) {
     await product.periodic(each);
     await settled(product);

@@ -8,6 +8,7 @@ import { newCustomer, newMember, signedIn, staffHere } from '../test/people.ts';
 import { sql } from '../test/sql.ts';
 import { allRules, broken, layoutAt, looksEnlarged, rulesOfColour } from './faults.ts';
 import { inhabit, samplesOf } from './inhabited.ts';
+import { pagesOfServer } from './inhabitedServer.ts';
 import { type Bed, forgetShown, keptOf, openBed, type Visitor } from './testbed.ts';
 
 const widths = [2560, 1440, 768, 320] as const;
@@ -85,9 +86,13 @@ describe.each(languages)('while there is nothing, in %s,', (language) => {
 describe('while there is something of everything', () => {
   let samples: Readonly<Record<string, string>>;
   let customer: Session;
+  /** A service has other pages where it is a server of its own. */
+  let serverPages: string[];
+  const allOf = (house: House) => [...pagesOf(house, samples), ...(house === 'customer' ? serverPages : [])];
   beforeAll(async () => {
     expect(await inhabit(bed.product)).toEqual([]);
     samples = await samplesOf(bed.product);
+    serverPages = await pagesOfServer(bed.product);
     const { demo } = bed.product;
     const [person] = await sql<{ id: number; email: string }>(
       bed.product,
@@ -115,7 +120,7 @@ describe('while there is something of everything', () => {
       'each page of %s reads, first as it waits',
       async (house) => {
         const session = house === 'staff' ? staff : customer;
-        expect(await lookAt(pagesOf(house, samples), { language, state: 'full', session })).toEqual([]);
+        expect(await lookAt(allOf(house), { language, state: 'full', session })).toEqual([]);
       },
       900_000,
     );
@@ -124,7 +129,7 @@ describe('while there is something of everything', () => {
       'each page of %s says what it cannot read',
       async (house) => {
         const session = house === 'staff' ? staff : customer;
-        expect(await lookAt(pagesOf(house, samples), { language, state: 'broken', session })).toEqual([]);
+        expect(await lookAt(allOf(house), { language, state: 'broken', session })).toEqual([]);
       },
       900_000,
     );
@@ -133,7 +138,7 @@ describe('while there is something of everything', () => {
       'each page of %s reads enlarged, in forced colours',
       async (house) => {
         const session = house === 'staff' ? staff : customer;
-        expect(await lookAt(pagesOf(house, samples), { language, state: 'enlarged', session })).toEqual([]);
+        expect(await lookAt(allOf(house), { language, state: 'enlarged', session })).toEqual([]);
       },
       900_000,
     );

@@ -8,6 +8,7 @@ import { newMember } from '../test/people.ts';
 import type { TestProduct } from '../test/product.ts';
 import { settled, sql } from '../test/sql.ts';
 import { camt, sendStatement } from '../test/statements.ts';
+import { inhabitServer } from './inhabitedServer.ts';
 import { inhabitShield } from './inhabitedShield.ts';
 
 /** What would take away again what pages are to show. */
@@ -60,6 +61,7 @@ export async function inhabit(product: TestProduct): Promise<string[]> {
     ...[[long.email], long.words, long.email, long.words],
   );
   await inhabitShield(product, long.words);
+  await inhabitServer(product);
   await settled(product);
   await lengthen(product);
   return failed;

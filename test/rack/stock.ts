@@ -1,4 +1,7 @@
-import type { TestProduct } from '../product.ts';
+import { rentServer } from '../../src/fleet/index.ts';
+import { transaction } from '../../src/platform/index.ts';
+import { completeDelivery, requireOrder } from '../../src/services/index.ts';
+import { type TestProduct, until } from '../product.ts';
 import { sql } from '../sql.ts';
 
 export interface ServersOnSale {
@@ -102,4 +105,23 @@ export function serverCart(productId: number, change: Record<string, unknown> = 
     ...{ option8: 'AMS', domain: 'big.example.com', password: 'Canary-Pass-1', ...change },
   };
   return { products: [{ id: productId, cycle: 'monthly', type: 'Hosting', options }] };
+}
+
+/** Gives a server to whoever has paid it, where there is no network that it could start its installer from, so that nobody waits for that. */
+export async function handOver(product: TestProduct, serviceId: number): Promise<void> {
+  await until(
+    () =>
+      sql(
+        product,
+        `update jobs set state = 'done', finished_at = now()
+         where name = 'dedicated.provision' and state = 'ready' and payload->>'serviceId' = $1 returning id`,
+        String(serviceId),
+      ),
+    (ended) => ended.length > 0,
+  );
+  await transaction(product.ctx, 'test.handOver', async (tx) => {
+    const order = await requireOrder(tx, serviceId);
+    await completeDelivery(tx, order, { hostname: order.domain, primaryIp: null });
+    await rentServer(tx, serviceId);
+  });
 }
