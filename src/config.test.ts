@@ -38,6 +38,22 @@ describe('a host that runs no machines', () => {
   });
 });
 
+describe('the demonstration’s rack', () => {
+  it('is there where machines are simulated, in a demonstration that is one process and has no other', () => {
+    const rack = { DEMO_RACK: '2', HYPERVISOR: 'simulator' };
+    expect(readConfig({}).demoRack).toBe(0);
+    expect(readConfig(rack).demoRack).toBe(2);
+    for (const [change, why] of [
+      [{ HYPERVISOR: 'auto' }, /HYPERVISOR has to be simulator/],
+      [{ DEMO: 'off' }, /DEMO has to be on/],
+      [{ ROLE: 'worker' }, /ROLE all/],
+      [{ RACK_INTERFACE: 'eth1', RACK_ADDRESSES: '10.78.0.100-10.78.0.199' }, /RACK_INTERFACE cannot be/],
+      [{ DEMO_RACK: '21' }, /from 0 to 20/],
+    ] as const)
+      expect(() => readConfig({ ...rack, ...change })).toThrow(why);
+  });
+});
+
 describe('a setting that cannot be understood', () => {
   it.each([
     ['PORT', '80a', 'a whole number from 0 to 65535'],

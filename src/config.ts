@@ -239,7 +239,7 @@ export const settings: Setting[] = [
     name: 'DEMO_RACK',
     fallback: '0',
     meaning:
-      'So many small servers the demonstration has in a rack of its own; they are enrolled and on sale by themselves. With real machines they are real ones of QEMU, with simulated machines simulated; see [servers.md](servers.md).',
+      'So many simulated servers the demonstration has in a rack of its own, which are enrolled and on sale by themselves; needs HYPERVISOR=simulator; see [servers.md](servers.md#trying-it-without-a-rack).',
   },
   { name: 'DASHBOARD', fallback: 'on', meaning: '`off` serves the API alone.' },
   { name: 'RATE_LIMITS', fallback: 'on', meaning: '`off` for tests and benches.' },
@@ -614,11 +614,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     workerHost: read(matching, 'WORKER_HOST', /^[\w.:-]+$/, 'an address such as 127.0.0.1'),
     processUrl: read(url, 'PROCESS_URL', ['http', 'https'], 'http://10.0.0.5:8080'),
     demo: read(onOff, 'DEMO'),
-    demoRack: demoRack(
-      read(whole, 'DEMO_RACK', 0, 20),
-      read(onOff, 'DEMO') && text('ROLE') === 'all',
-      text('RACK_INTERFACE') === '',
-    ),
+    demoRack: demoRack(read(whole, 'DEMO_RACK', 0, 20), {
+      isDemo: read(onOff, 'DEMO') && text('ROLE') === 'all',
+      isSimulated: text('HYPERVISOR') === 'simulator',
+      hasRack: text('RACK_INTERFACE') !== '',
+    }),
     dashboard: read(onOff, 'DASHBOARD'),
     rateLimits: read(onOff, 'RATE_LIMITS'),
     valkeyUrl: read(url, 'VALKEY_URL', ['valkey', 'valkeys', 'redis', 'rediss'], 'valkey://127.0.0.1:6379/0'),
@@ -811,10 +811,16 @@ function rack(
   return { interface: name, ...range, port };
 }
 
-function demoRack(servers: number, isDemo: boolean, isOnlyRack: boolean): number {
-  if (servers > 0 && !isDemo)
+function demoRack(
+  servers: number,
+  { isDemo, isSimulated, hasRack }: { isDemo: boolean; isSimulated: boolean; hasRack: boolean },
+): number {
+  if (servers === 0) return 0;
+  if (!isDemo)
     throw new ConfigError('DEMO_RACK is set, so DEMO has to be on, and ROLE all: it is the demonstration’s.');
-  if (servers > 0 && !isOnlyRack)
+  if (!isSimulated)
+    throw new ConfigError('DEMO_RACK is set, so HYPERVISOR has to be simulator: its servers are simulated.');
+  if (hasRack)
     throw new ConfigError(
       'DEMO_RACK is set, so RACK_INTERFACE cannot be: that rack has a network of its own.',
     );

@@ -1,7 +1,7 @@
 /**
  * The demonstration's rack (DEMO_RACK): servers with BMCs on a network of their own, so that whoever tries the product has a dedicated server.
- * Where machines are real they are QEMU's, switched by `ipmi_sim`; where those are simulated they are played by a process of its own
- * (`process.ts`). The product knows nothing of it: it reads which network it serves, speaks to BMCs, and has its staff accept what arrives.
+ * They are played by a process of its own (`process.ts`). The product knows nothing of it: it is told which network it serves, speaks to BMCs, and its staff
+ * accepts what arrives.
  */
 import { type Config, ConfigError } from '../../config.ts';
 import type { GivenDrivers } from '../../drivers/index.ts';
@@ -18,7 +18,7 @@ export interface DemoRack {
   close(stopProduct: () => Promise<void>): Promise<void>;
 }
 
-/** Opens it where DEMO_RACK asks for one; null without. Says in words what this host lacks for it ({@link ConfigError}). */
+/** Opens it where DEMO_RACK asks for one; null without. Says in words what this host lacks for it. */
 export async function openDemoRack(config: Config): Promise<DemoRack | null> {
   if (config.demoRack === 0) return null;
   if (process.platform !== 'linux')

@@ -27,6 +27,8 @@ interface Server {
   id: number;
   serial: string;
   state: string;
+  /** Null before it was enrolled. */
+  bmc: { power: 'on' | 'off' | null } | null;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what the API answers, as its description says
@@ -55,12 +57,14 @@ export async function putOnSale(
   };
   const isMissing = (server: Server | null) => server === null || server.state === 'waiting';
   if ((await known()).some(isMissing)) {
-    await openWhenServed(api, signal);
+    const isOurs = await openWhenServed(api, signal);
+    const woken = new Set<number>();
     while ((await known()).some(isMissing)) {
+      await wake(api, await known(), woken, log);
       await acceptArrivals(api, servers, rackId, log);
       await delay(lookMs, undefined, { signal });
     }
-    await api('POST', '/staff/enrolment/close', {});
+    if (isOurs) await api('POST', '/staff/enrolment/close', {});
   }
   await ensureOffer(api, staff.productId, { location, model });
   const seconds = Math.round((performance.now() - began) / 1_000);
@@ -90,14 +94,27 @@ async function ensureRack(api: Api, location: string): Promise<number> {
   return (found ?? (await api('POST', '/staff/racks', { name: rackName, location, units: 42 })).rack).id;
 }
 
-/** Programs that servers start with are fetched first, which takes minutes the first time. */
-async function openWhenServed(api: Api, signal: AbortSignal): Promise<void> {
+/** Once the network is served. Gives whether it was closed before, and so is to be closed again. */
+async function openWhenServed(api: Api, signal: AbortSignal): Promise<boolean> {
   for (;;) {
-    const { networks } = (await api('GET', '/staff/enrolment')).enrolment;
+    const { is_open: isOpen, networks } = (await api('GET', '/staff/enrolment')).enrolment;
+    if (isOpen) return false;
     if (networks.some((network: { is_served: boolean }) => network.is_served)) break;
     await delay(lookMs, undefined, { signal });
   }
   await api('POST', '/staff/enrolment/open', { hours: 24 });
+  return true;
+}
+
+/** One that was enrolled before and waits again is off, and is switched on by its BMC, once. */
+async function wake(api: Api, known: (Server | null)[], woken: Set<number>, log: Log): Promise<void> {
+  for (const server of known) {
+    if (server?.state !== 'waiting' || server.bmc?.power !== 'off' || woken.has(server.id)) continue;
+    woken.add(server.id);
+    await api('POST', `/staff/servers/${server.id}/start`, {}).catch((error: Error) =>
+      log.warn({ serial: server.serial, problem: error.message }, 'a server could not be switched on'),
+    );
+  }
 }
 
 async function acceptArrivals(

@@ -28,6 +28,8 @@ export interface PlayedServer {
   does: Misbehaviour;
   /** Of the installer that runs now. */
   installer: Installer | null;
+  /** Whoever works on it starts it anew, as by `reboot`. */
+  reboot(): void;
   /** Its power goes, and comes again; its BMC was told nothing. */
   cutPower(): void;
   /** It goes on where whoever played it before left it: its system runs on, anything else starts from the network. */
@@ -44,6 +46,8 @@ export interface PlayedParts {
   bmcAddress?: string;
   /** As {@link PlayedServer}; default: never wiped and nothing installed. */
   left?: Pick<PlayedServer, 'wipes' | 'system' | 'isInstalling'>;
+  /** What each of its disks is said to have had wiped. Default: a hundred. */
+  diskBytes?: number;
   /** Milliseconds that each of its installer's steps takes. Default: no time at all. */
   stepMs?: number;
   /** What it starts, and what its installer calls, is tried for again, for as long as it is on; without, it then hangs. */
@@ -83,10 +87,15 @@ const askMs = 50;
 /** Plays one behind a BMC, on the network of a product. */
 export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedServer {
   const { mac, disks, bmc, serial = '', bmcAddress = null, stepMs = 0, triesAgain = false } = parts;
-  const { left = { wipes: 0, system: null, isInstalling: false }, noted = () => undefined } = parts;
+  const {
+    diskBytes = 100,
+    left = { wipes: 0, system: null, isInstalling: false },
+    noted = () => undefined,
+  } = parts;
   let run = 0;
   const it: PlayedServer = {
     ...{ bmc, told: [], plans: [], does: {}, installer: null, ...left },
+    reboot: () => bmc.changed?.('on', 'network'),
     cutPower() {
       bmc.power = 'off';
       bmc.changed?.('off', null);
@@ -97,14 +106,20 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
       if (bmc.power === 'off') return;
       if (it.system === null || it.isInstalling) return bmc.changed?.('on', 'network');
       run += 1;
-      for (const address of it.system) network.greets.add(address);
+      greetsAt(it.system);
     },
   };
   const isOn = (mine: number) => run === mine && bmc.power === 'on';
+  let greeting: string[] = [];
+  const greetsAt = (addresses: string[]) => {
+    for (const address of greeting) network.greets.delete(address);
+    greeting = it.does.isMute ? [] : addresses;
+    for (const address of greeting) network.greets.add(address);
+  };
   bmc.changed = (power) => {
-    run += 1;
     // Whatever ran on it runs no more.
-    for (const address of it.system ?? []) network.greets.delete(address);
+    greetsAt([]);
+    run += 1;
     if (power === 'on' && !it.does.startsNothing) void begin(run);
   };
 
@@ -132,7 +147,7 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
       if (isOn(mine)) await start(mine);
       return;
     }
-    if (!it.does.isMute) for (const address of it.system ?? []) network.greets.add(address);
+    greetsAt(it.system ?? []);
   }
 
   async function install(mine: number, installer: Installer): Promise<void> {
@@ -147,6 +162,7 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
       await pause(Math.max(askMs, stepMs));
       plan = await installer.plan();
     }
+    if (isOn(mine) && plan?.task === 'rescue') return rescue(mine, installer, plan);
     if (!isOn(mine) || (plan?.task !== 'install' && plan?.task !== 'wipe')) return;
     it.plans.push(plan);
     const says = (report: object) => isOn(mine) && installer.call('POST', 'report', report);
@@ -160,7 +176,7 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     for (const disk of plan.wipe) {
       await comesTo(`wipe ${disk}`);
       const isKept = it.does.keeps === disk;
-      if (!it.does.lies) await says(wiped(disk, isKept));
+      if (!it.does.lies) await says(wiped(disk, diskBytes, isKept));
       if (isKept) return void (await says({ kind: 'failed', reason: `the disk ${disk} could not be wiped` }));
     }
     it.wipes += 1;
@@ -187,6 +203,14 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     await says({ kind: 'done' });
   }
 
+  async function rescue(mine: number, installer: Installer, plan: Plan): Promise<void> {
+    it.plans.push(plan);
+    await it.does.at?.('rescue');
+    await installer.call('POST', 'report', { kind: 'done' });
+    if (isOn(mine)) greetsAt((plan.addresses ?? []).map(({ address }: { address: string }) => address));
+    while (isOn(mine)) await pause(askMs);
+  }
+
   // Over the server's own bus, as the installer's script does it.
   async function setAccount(installer: Installer, { user, password }: { user: string; password: string }) {
     const known = bmc.accounts.find(({ name }) => name === user);
@@ -201,9 +225,9 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
   return it;
 }
 
-function wiped(serial: string, isKept: boolean) {
+function wiped(serial: string, bytes: number, isKept: boolean) {
   return {
-    ...{ kind: 'wiped', serial, bytes: 100, method: 'overwrite', marks: 4, marks_left: isKept ? 4 : 0 },
+    ...{ kind: 'wiped', serial, bytes, method: 'overwrite', marks: 4, marks_left: isKept ? 4 : 0 },
     ...{ not_zero: 0, seconds: 1, tried: [{ method: 'overwrite', exit: 0, log: '' }], drive: {} },
   };
 }

@@ -45,6 +45,8 @@ export interface PlayedRack {
 }
 
 const stepMs = 250;
+/** As its inventory says. */
+const diskBytes = 960_197_124_096;
 
 /**
  * So many servers with their BMCs, which are what `file` says that they were. New ones are on, as whoever puts a server into a rack
@@ -77,7 +79,7 @@ export function openPlayedRack(file: string, count: number): PlayedRack {
     const { bmcAddress, ...identity } = identityOf(nth);
     const was = before.servers[nth - 1];
     const bmc = bmcs.put(bmcAddress, { power: 'on', ...was?.bmc });
-    const played = { ...identity, bmc, bmcAddress, stepMs, triesAgain: true, noted: keep };
+    const played = { ...identity, bmc, bmcAddress, stepMs, diskBytes, triesAgain: true, noted: keep };
     servers.push(playServer(network, { ...played, ...(was && { left: was.left }) }));
   }
   keep();
