@@ -2,10 +2,11 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { keepProof } from '../src/dedicated/return/proof.ts';
 import { openBmcs, type SimulatedBmc, simulatedRack } from '../src/drivers/bmc/index.ts';
+import { transaction } from '../src/platform/index.ts';
 import { payByCredit } from '../test/invoices.ts';
 import { until } from '../test/product.ts';
 import { handOver, newServerProduct, newServers, serverCart } from '../test/rack/stock.ts';
-import { settled } from '../test/sql.ts';
+import { settled, sql } from '../test/sql.ts';
 import { type Bed, openBed, signIn } from './testbed.ts';
 
 const rack = simulatedRack();
