@@ -34,7 +34,12 @@ import {
   taxConcerns,
 } from './billing/index.ts';
 import { ticketPeriodicJob } from './consoles/index.ts';
-import { dedicatedJobs, dedicatedPeriodicJobs, dedicatedReactions, sealedCredentials } from './dedicated/index.ts';
+import {
+  dedicatedJobs,
+  dedicatedPeriodicJobs,
+  dedicatedReactions,
+  sealedCredentials,
+} from './dedicated/index.ts';
 import {
   eventMeasures,
   mailConcerns,

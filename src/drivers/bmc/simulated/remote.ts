@@ -16,7 +16,8 @@ export interface RemoteRack {
 
 /** What is asked of a BMC in another process, all but its serial line. */
 export const remoteCalls = [
-  ...(['identify', 'readPower', 'press', 'readNextBoot', 'setNextBoot', 'serialHolder'] as const),
+  ...(['identify', 'readPower', 'press', 'readNextBoot', 'setNextBoot'] as const),
+  ...(['serialHolder', 'showsSerial'] as const),
   ...(['readSensors', 'readEvents', 'listAccounts', 'setPassword', 'takeAccess', 'disable'] as const),
   ...(['signsIn', 'readCipherSuites', 'letsInWithoutPassword', 'letsInWithoutName'] as const),
 ];
