@@ -138,6 +138,7 @@ export {
   holdServers,
   isChosen,
   listServerOffers,
+  lockServerOfService,
   noteOfReturn,
   rentServer,
   restockServer,

@@ -47,7 +47,7 @@ import { isServersFault, unfit } from '../faults.ts';
 import { passwordStep, type WithPassword } from '../password.ts';
 import { hostnameOf } from '../queries.ts';
 import { callOff, disarmIfHeard, requireGreeting, serverIn, stages } from '../stages.ts';
-import { isStillIts, requireStillIts } from '../stillIts.ts';
+import { holdStillIts, isStillIts, requireCompared, requireStillIts } from '../stillIts.ts';
 
 interface Payload {
   serviceId: number;
@@ -84,7 +84,12 @@ const pickStep: ProvisionStep = {
 const lookStep: ProvisionStep = {
   name: 'look',
   do: async (run) => {
-    if (run.isHeld) await requireServerOff(run, serverIn(run.state));
+    const serverId = serverIn(run.state);
+    await requireStillIts(run.ctx, run.payload.serviceId, serverId);
+    // Staff that retries a job which a restore holds has looked.
+    if (run.isHeld) return requireServerOff(run, serverId);
+    const server = await serverOfService(run.ctx, run.payload.serviceId);
+    if (server !== null) await requireCompared(run.ctx, server);
   },
 };
 
@@ -108,7 +113,7 @@ const planStep: ProvisionStep = {
   transactional: true,
   do: async ({ ctx, payload: { serviceId }, state }) => {
     const serverId = serverIn(state);
-    await requireStillIts(ctx, serviceId, serverId);
+    await holdStillIts(ctx, serviceId, serverId);
     const order = await requireOrder(ctx, serviceId);
     const disks = await disksOf(ctx, serverId);
     const layout = layoutOf(disks);
@@ -159,7 +164,10 @@ async function openedAt({ ctx, state }: ProvisionRun): Promise<Date> {
 }
 
 const carryingOut = stages<Payload, State>({
-  before: ({ ctx, payload }) => requireWanted(ctx, payload.serviceId),
+  before: async ({ ctx, payload, state }) => {
+    await requireWanted(ctx, payload.serviceId);
+    await requireStillIts(ctx, payload.serviceId, serverIn(state));
+  },
   undoPower: leaveOff,
   last: { name: 'install', ended: ({ ctx }) => ({ installedAt: ctx.clock.now().toISOString() }) },
 });
@@ -195,16 +203,24 @@ const readyStep: ProvisionStep = {
   },
 };
 
-const disarmStep: ProvisionStep = { name: 'disarm', do: disarmIfHeard };
+const disarmStep: ProvisionStep = {
+  name: 'disarm',
+  do: async (run) => {
+    await requireStillIts(run.ctx, run.payload.serviceId, serverIn(run.state));
+    await disarmIfHeard(run);
+  },
+};
 
 /** The service is its customer's from here on; a refund that came before takes the server back instead. */
 const deliverStep: ProvisionStep = {
   name: 'deliver',
   transactional: true,
-  do: async ({ ctx, payload: { serviceId }, state: { assignmentId } }) => {
+  do: async ({ ctx, payload: { serviceId }, state }) => {
+    const { assignmentId } = state;
     const order = await requireOrder(ctx, serviceId);
     const primaryIp = (await listAddresses(ctx, serviceId))[0]?.address ?? null;
     await completeDelivery(ctx, order, { hostname: order.domain, primaryIp });
+    await holdStillIts(ctx, serviceId, serverIn(state));
     await rentServer(ctx, serviceId);
     if (assignmentId !== undefined) await closeAssignment(ctx, assignmentId);
   },

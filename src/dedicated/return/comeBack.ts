@@ -29,7 +29,7 @@ import { isServersFault, unfit } from '../faults.ts';
 import { passwordStep, type WithPassword } from '../password.ts';
 import { findUnderWay } from '../queries.ts';
 import { callOff, serverIn, stages } from '../stages.ts';
-import { isStillIts, requireStillIts } from '../stillIts.ts';
+import { holdStillIts, isStillIts, requireCompared, requireStillIts } from '../stillIts.ts';
 import { requireSuspensionAtRest } from '../suspend/suspend.ts';
 import { keepProof } from './proof.ts';
 
@@ -51,8 +51,8 @@ type ReturnStep = Step<Payload, State>;
 const nothingToReturn = 'nothing_to_return';
 
 /**
- * A server that was rented before a restore of the database may have come back and been sold since the backup: one that is on is left alone, and is still
- * rented, so that staff can switch it off.
+ * A server that was rented before a restore of the database may have come back and been sold since the backup. Nothing begins before the restore is released, and
+ * after that one that is on is left alone, and is still rented, so that staff can switch it off.
  */
 const lookStep: ReturnStep = {
   name: 'look',
@@ -60,6 +60,7 @@ const lookStep: ReturnStep = {
     const restore = await findLastRestore(run.ctx);
     const server = await serverOfService(run.ctx, run.payload.serviceId);
     if (restore === null || server?.state !== 'rented' || server.stateSince > restore.restored_at) return;
+    if (!run.isHeld) await requireCompared(run.ctx, server);
     await requireServerOff(run, server.id);
   },
 };
@@ -82,6 +83,7 @@ const restStep: ReturnStep = {
   do: async (run) => {
     const { ctx, payload, state } = run;
     const { serviceId } = payload;
+    await requireStillIts(ctx, serviceId, serverIn(state));
     // Before anything is planned: a plan answers whoever starts from the network.
     if (run.isHeld) await requireServerOff(run, serverIn(state));
     await requireSuspensionAtRest(ctx, serviceId);
@@ -101,7 +103,7 @@ const planStep: ReturnStep = {
   transactional: true,
   do: async ({ ctx, payload: { serviceId }, state }) => {
     const serverId = serverIn(state);
-    await requireStillIts(ctx, serviceId, serverId);
+    await holdStillIts(ctx, serviceId, serverId);
     const wipe = (await disksOf(ctx, serverId)).map(({ serial }) => serial);
     if (wipe.length === 0) throw unfit('no disk of it was measured, so nobody can say that all were wiped');
     await closeAllOf(ctx, serverId);
@@ -111,6 +113,7 @@ const planStep: ReturnStep = {
 };
 
 const carryingOut = stages<Payload, State>({
+  before: ({ ctx, payload, state }) => requireStillIts(ctx, payload.serviceId, serverIn(state)),
   undoPower: leaveOff,
   last: { name: 'wipe', ended: ({ ctx }) => ({ wipedAt: ctx.clock.now().toISOString() }) },
 });
