@@ -56,9 +56,9 @@ const ready = statement<never, { id: number; now: Date }>(
   'fleet.readyServer',
   `update servers set state = 'ready', reason = null, state_since = :now where id = :id and state = 'waiting'`,
 );
-const putBack = statement<{ serial: string }, { id: number; problem: string }>(
+const putBack = statement<{ serial: string }, { id: number; problem: string; isHeld: boolean }>(
   'fleet.putBackArrival',
-  `update server_arrivals set state = 'waiting', bmc = null, bmc_inside = null, problem = :problem where id = :id and state = 'accepted'
+  `update server_arrivals set state = 'waiting', bmc = case when :isHeld then bmc end, bmc_inside = null, problem = :problem where id = :id and state = 'accepted'
    returning serial`,
 );
 
@@ -70,11 +70,18 @@ export const enrolment = saga<Payload, State>({
   name: 'fleet.enrol',
   queue: 'racks',
   steps: [
-    { name: 'inside', do: ({ ctx, payload }) => waitForInstaller(ctx, payload.arrivalId) },
+    {
+      name: 'inside',
+      do: async (run) => {
+        requireNotHeld(run);
+        await waitForInstaller(run.ctx, run.payload.arrivalId);
+      },
+    },
     {
       name: 'proof',
       attempts: 3,
-      do: async ({ ctx, drivers, payload, signal }) => {
+      do: async ({ ctx, drivers, payload, signal, isHeld }) => {
+        requireNotHeld({ isHeld });
         await refuseAnothers(ctx, payload);
         await withBmc(ctx, drivers, payload.arrivalId, async (bmc, { nonce }) => {
           if ((await bmc.readPower()) !== 'on') throw notProved('its BMC says that the server is off');
@@ -96,8 +103,9 @@ export const enrolment = saga<Payload, State>({
     {
       name: 'security',
       attempts: 3,
-      do: ({ ctx, drivers, payload }) =>
-        withBmc(ctx, drivers, payload.arrivalId, async (bmc) => {
+      do: async ({ ctx, drivers, payload, isHeld }) => {
+        requireNotHeld({ isHeld });
+        await withBmc(ctx, drivers, payload.arrivalId, async (bmc) => {
           const { findings } = await bmc.readSecurity();
           if (findings.length === 0) return;
           const words = findings.map((finding) => finding.message).join(' ');
@@ -106,22 +114,43 @@ export const enrolment = saga<Payload, State>({
             { arrival: payload.arrivalId, findings: words },
             'a server is enrolled with an insecure BMC',
           );
-        }),
+        });
+      },
     },
     {
       name: 'off',
-      do: ({ ctx, drivers, payload }) => withBmc(ctx, drivers, payload.arrivalId, (bmc) => bmc.powerOff()),
+      do: async ({ ctx, drivers, payload, isHeld }) => {
+        requireNotHeld({ isHeld });
+        await withBmc(ctx, drivers, payload.arrivalId, (bmc) => bmc.powerOff());
+      },
     },
     {
       name: 'ready',
       transactional: true,
-      do: ({ ctx, payload: { arrivalId, serverId } }) => end(ctx, arrivalId, serverId),
+      do: async ({ ctx, payload: { arrivalId, serverId }, isHeld }) => {
+        requireNotHeld({ isHeld });
+        await end(ctx, arrivalId, serverId);
+      },
     },
   ],
-  failed: (tx, { arrivalId }, failure) => endFailed(tx, arrivalId, failure),
+  failed: async (tx, { arrivalId }, failure) => {
+    // The machine waits since it was held, or was accepted anew, and is another job's then.
+    if (failure.code === restoredSince) return 'unwanted';
+    await endFailed(tx, arrivalId, failure);
+    return undefined;
+  },
   // It can be accepted anew, and this is not gone on with then.
   stuck: (tx, { arrivalId }, failure) => endFailed(tx, arrivalId, failure),
 });
+
+const restoredSince = 'restored_since';
+
+/** Since the restore that holds it the machine waits, and may have been accepted anew with another BMC, which nothing of this has proved. */
+function requireNotHeld({ isHeld }: { isHeld: boolean }): void {
+  if (!isHeld) return;
+  const message = 'this was begun before the database was restored: the machine is accepted anew';
+  throw Object.assign(new Error(message), { code: restoredSince, permanent: true, unwanted: true });
+}
 
 /** Until the machine has set our password from inside, where it is to. */
 async function waitForInstaller(ctx: Context, id: number): Promise<void> {
@@ -207,9 +236,9 @@ async function end(tx: TxContext, id: number, serverId: number): Promise<void> {
   await record(tx, serverEnrolled, { ...aboutServer, data: { name } });
 }
 
-/** It waits again, and staff sees why; whatever password its BMC has by now is nobody's. */
-async function endFailed(tx: TxContext, id: number, { message }: Failure): Promise<void> {
-  const row = await tx.db.maybe(putBack, { id, problem: message });
+/** It waits again, and staff sees why; whatever password its BMC has by now is nobody's. Held after a restore it is kept: no other copy may be left of it. */
+async function endFailed(tx: TxContext, id: number, { code, message }: Failure): Promise<void> {
+  const row = await tx.db.maybe(putBack, { id, problem: message, isHeld: code === 'held' });
   if (row === null) return;
   await record(tx, machineNotEnrolled, { ...about(id), data: { serial: row.serial, problem: message } });
 }

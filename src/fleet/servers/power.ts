@@ -12,6 +12,7 @@ import {
 } from '../../platform/index.ts';
 import { serverPowerAsked, serverPowerChanged, serverPowerFailed } from '../events.ts';
 import { bmcConnection, hear, placeOf } from './life.ts';
+import type { ServerRow } from './rows.ts';
 import { about, readServer, requireServer } from './staff.ts';
 import { type PowerAction, requireAction } from './states.ts';
 
@@ -48,11 +49,25 @@ export async function switchServer(ctx: Context, id: number, action: PowerAction
   return transaction(ctx, 'fleet.switchServer', async (tx) => {
     const server = await requireServer(tx, id);
     requireAction(action, server);
-    await tx.db.run(begin, { serverId: id, action, now: tx.clock.now() });
-    await enqueue(tx, switchingServer, { serverId: id, action, force }, { organizationId: null });
-    await record(tx, serverPowerAsked, { ...about(id), data: { name: server.name, action, force } });
+    await ask(tx, server, action, force);
     return readServer(tx, id);
   });
+}
+
+/** Takes the power of a server that its caller has locked, where its BMC can be asked and nobody else switches it. */
+export async function forceOff(tx: TxContext, server: Pick<ServerRow, 'id' | 'name' | 'bmc'>): Promise<void> {
+  if (server.bmc !== null && server.bmc.action === null) await ask(tx, server, 'stop', true);
+}
+
+async function ask(
+  tx: TxContext,
+  { id, name }: Pick<ServerRow, 'id' | 'name'>,
+  action: PowerAction,
+  force: boolean,
+): Promise<void> {
+  await tx.db.run(begin, { serverId: id, action, now: tx.clock.now() });
+  await enqueue(tx, switchingServer, { serverId: id, action, force }, { organizationId: null });
+  await record(tx, serverPowerAsked, { ...about(id), data: { name, action, force } });
 }
 
 /** Switches a server. The power that is read back decides, not what its BMC answers. */
@@ -65,6 +80,7 @@ export const switchingServer = saga<Payload, State>({
       attempts: 1, // whoever presses the button of a system that is busy going off twice may mean something else by it
       do: async (run) => {
         const { action, force } = run.payload;
+        requireNotHeld(run);
         if (action === 'start' || (action === 'restart' && force)) return {};
         const power = 'off' as const;
         return { at: await atBmc(run, (bmc) => takeDown(bmc, force)), power };
@@ -75,6 +91,7 @@ export const switchingServer = saga<Payload, State>({
       attempts: 1,
       do: async (run) => {
         const { action, force } = run.payload;
+        requireNotHeld(run);
         if (action === 'stop') return {};
         const power = 'on' as const;
         const isCycle = action === 'restart' && force;
@@ -89,11 +106,21 @@ export const switchingServer = saga<Payload, State>({
     await record(tx, serverPowerChanged, { ...about(serverId), data: { name: ended.name, action, power } });
   },
   failed: async (tx, payload, failure) => {
-    await endFailed(tx, payload, failure);
+    // It was ended at the server when it was held, and somebody may have asked for another since.
+    if (failure.code !== restoredSince) await endFailed(tx, payload, failure);
     return 'unwanted'; // whoever asked reads at the server what came of it
   },
   stuck: endFailed,
 });
+
+const restoredSince = 'restored_since';
+
+/** Whoever asked did so before the backup that was restored: the server may be another's since, and is switched by whoever asks anew. */
+function requireNotHeld({ isHeld }: Run<Payload, State>): void {
+  if (!isHeld) return;
+  const message = 'this was asked for before the database was restored: ask anew where it is still wanted';
+  throw Object.assign(new Error(message), { code: restoredSince, permanent: true, unwanted: true });
+}
 
 function takeDown(bmc: Bmc, force: boolean): Promise<void> {
   return force ? bmc.powerOff() : bmc.shutDown({ timeoutMs: buttonMs });

@@ -38,9 +38,9 @@ it('what was being done to a server when the backup was made is not done again: 
   expect((await staff().post(`/staff/servers/${id}/stop`, { force: false })).status).toBe(200);
   const jobOf = async () =>
     (
-      await sql<{ state: string; stuck_reason: string | null }>(
+      await sql<{ id: number; state: string; stuck_reason: string | null }>(
         world.product,
-        `select state, stuck_reason from jobs where name = 'fleet.switchServer' and payload @> jsonb_build_object('serverId', $1::int)`,
+        `select id, state, stuck_reason from jobs where name = 'fleet.switchServer' and payload @> jsonb_build_object('serverId', $1::int)`,
         id,
       )
     )[0];
@@ -62,9 +62,46 @@ it('what was being done to a server when the backup was made is not done again: 
     ...{ state: 'waiting', problem: expect.stringMatching(/restored/) },
   });
   expect(await machine.plan()).toEqual({ task: 'wait' });
+  // How its BMC was to be reached is kept: no other copy of a password may be left.
+  expect(
+    await sql(world.product, 'select bmc is not null as kept from server_arrivals where id = $1', arrival.id),
+  ).toEqual([{ kept: true }]);
+  // Retried days later neither does anything: the server may be another's, and the machine have been accepted anew with another BMC.
+  await sql(
+    world.product,
+    `update server_arrivals set state = 'accepted', server_id = $1, bmc_inside = null where id = $2`,
+    ...[id, arrival.id],
+  );
   bmc.power = 'off'; // so that nobody waits for its button any more
+  const stuck = await sql<{ id: number }>(
+    world.product,
+    `select id from jobs where state = 'stuck' and name in ('fleet.switchServer', 'fleet.enrol') order by id`,
+  );
+  expect(stuck).toHaveLength(2);
+  for (const job of stuck) expect((await staff().post(`/staff/jobs/${job.id}/retry`)).status).toBe(200);
+  await until(
+    () =>
+      sql<{ state: string }>(
+        world.product,
+        'select state from jobs where id = any($1)',
+        stuck.map((job) => job.id),
+      ),
+    (jobs) => jobs.every(({ state }) => state === 'done'),
+    30_000,
+  );
+  const steps = `select step from job_steps where job_id = any($1) and step = 'off'`;
+  expect(
+    await sql(
+      world.product,
+      steps,
+      stuck.map((job) => job.id),
+    ),
+  ).toEqual([]);
+  expect((await staff().get(`/staff/enrolment/arrivals/${arrival.id}`)).body.data.arrival.state).toBe(
+    'accepted',
+  );
   await sql(world.product, 'update restores set released_at = now() where id = $1', restoreId);
-});
+}, 60_000);
 
 it('no server is sold before somebody has compared those in stock with what customers have, and released the restore', async () => {
   const productId = await newServerProduct(world.product);
