@@ -29,7 +29,7 @@ export {
   switchOff,
 } from './assignments/carryOut.ts';
 export { serverDesk } from './assignments/desk.ts';
-export { disksOf, type ServerDisk } from './assignments/disksOf.ts';
+export { disksOf, missingDisks, type ServerDisk } from './assignments/disksOf.ts';
 export {
   assignmentOfReturn,
   closeAllOf,

@@ -6,6 +6,7 @@ import {
   holdAnotherServer,
   layoutOf,
   listAddresses,
+  missingDisks,
   openAssignment,
   releaseAddresses,
   rentServer,
@@ -118,6 +119,8 @@ const planStep: ProvisionStep = {
     const disks = await disksOf(ctx, serverId);
     const layout = layoutOf(disks);
     if (layout === null) throw unfit('no disk of it was measured');
+    const missing = await missingDisks(ctx, serverId);
+    if (missing > 0) throw unfit(`it lacks ${missing} of the disks that its profile says`);
     const { os } = dedicatedOptions.read(order.options);
     const tree = serverTreeOf(await requireOrderedImage(ctx, os));
     if (tree === null)

@@ -3,6 +3,7 @@ import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
 import { newDedicated, orderDedicated, stockServer } from '../../../test/rack/stocked.ts';
+import { sql } from '../../../test/sql.ts';
 import { playServer } from '../../demo/rack/played.ts';
 
 let world: ArrivingProduct;
@@ -24,7 +25,7 @@ const delivered = (id: number) =>
 
 let made = 0;
 /** A server in stock with the disks A and B, and the product that it is sold as. */
-async function stocked() {
+async function stocked(bytes = 960_197_124_096) {
   made += 1;
   const model = `D-${made}`;
   const productId = await newDedicated(world.product, model);
@@ -35,7 +36,7 @@ async function stocked() {
   bmc.power = 'off';
   const id = await stockServer(world.product, model, {
     ...{ name: model, mac, bmc: { address, user: 'root', password: 'factory-1' } },
-    disks: disks.map((serial) => ({ serial, bytes: 960_197_124_096, kind: 'nvme' as const })),
+    disks: disks.map((serial) => ({ serial, bytes, kind: 'nvme' as const })),
   });
   const played = playServer(world, { mac, disks, bmc });
   const change = (removed: string, installed?: string) =>
@@ -103,3 +104,47 @@ it.each([
   expect([order.status, order.body.code]).toEqual([400, 'insufficient_stock']);
   expect((await serverOf(id)).state).toBe('waiting');
 });
+
+it('a server of which a disk was changed while an order held it is not in stock again when the order is given up', async () => {
+  const server = await stocked();
+  const { id, productId } = server;
+  const order = (await customer.post('/cart/checkout/invoice', cart(productId))).body.data;
+  expect((await server.change('A', 'C')).status).toBe(200);
+  expect((await customer.post(`/dashboard/invoices/${order.invoice_id}/cancel`)).status).toBe(200);
+  const after = await until(
+    () => serverOf(id),
+    ({ state }) => state !== 'held',
+    30_000,
+  );
+  expect(after).toMatchObject({ state: 'waiting', reason: expect.stringMatching(/enrolled again/) });
+});
+
+it('nobody gets a server that lacks a disk of those that it was sold with', async () => {
+  const server = await stocked();
+  const { id, productId } = server;
+  const rule = JSON.stringify([{ kind: 'nvme', gb: 960, count: 2 }]);
+  await sql(
+    world.product,
+    'update server_profiles set disks = $1::jsonb where product_id = $2',
+    ...[rule, productId],
+  );
+  const order = (await customer.post('/cart/checkout/invoice', cart(productId))).body.data;
+  expect((await server.change('A')).status).toBe(200);
+  await customer.post(`/dashboard/invoices/${order.invoice_id}/pay`, { method: 'credit' });
+  expect((await delivered(order.service_ids[0])).provisioning_state).toBe('failed');
+  expect(await serverOf(id)).toMatchObject({
+    ...{ state: 'quarantined', reason: expect.stringMatching(/lacks 1 of the disks that its profile says/) },
+  });
+  expect(server.wipes).toBe(0);
+});
+
+it('nobody gets a server whose disks are others than it was sold with, by what its installer measures', async () => {
+  const server = await stocked(480_103_981_056);
+  const { serviceId } = await orderDedicated(customer, server.productId);
+  expect((await delivered(serviceId)).provisioning_state).toBe('failed');
+  expect(await serverOf(server.id)).toMatchObject({
+    state: 'quarantined',
+    reason: expect.stringMatching(/-A is nvme of 960 GB, and was taken for nvme of 480 GB/),
+  });
+  expect(server.wipes).toBe(0);
+}, 120_000);

@@ -4,7 +4,7 @@ import type { Desk, InventoryDisk, Plan, Report } from '../../drivers/installer/
 import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { enrolmentDesk } from '../enrolment/desks.ts';
 import { findStart, type KeptStart } from '../enrolment/starts.ts';
-import { keepMeasuredDisks } from './disksOf.ts';
+import { keepMeasuredDisks, otherThanSold } from './disksOf.ts';
 import { hear } from './hear.ts';
 import { lookForRescue } from './proveRescue.ts';
 import { type Assignment, assignmentById, failAssignment, lockAssignment, openWork } from './rows.ts';
@@ -89,7 +89,7 @@ async function planOf(
   const { disks: said = null, measured = null } = (await ctx.db.maybe(startDisks, { startId })) ?? {};
   if (said === null) return { task: 'wait' };
   if (assignment.kind !== 'rescue') {
-    const wrong = wrongDisks(assignment, said);
+    const wrong = wrongDisks(assignment, said) ?? (await notAsSold(ctx, assignment, measured));
     if (wrong !== null) {
       await transaction(ctx, 'fleet.refuseDisks', (tx) => refuse(tx, id, wrong));
       return { task: 'wait' };
@@ -123,6 +123,15 @@ async function planOf(
 /** Noted before it goes out: from here on its disks may be written to. Of work that was called off meanwhile nothing goes out. */
 async function given(ctx: Context, id: number, plan: Plan): Promise<Plan> {
   return (await ctx.db.run(noteGiven, { id, now: ctx.clock.now() })) > 0 ? plan : { task: 'restart' };
+}
+
+/** Nobody gets another server than they bought. What comes back is wiped as it is. */
+async function notAsSold(
+  ctx: Context,
+  { kind, server_id: serverId }: Assignment,
+  measured: InventoryDisk[] | null,
+) {
+  return kind === 'install' && measured !== null ? otherThanSold(ctx, serverId, measured) : null;
 }
 
 async function refuse(tx: TxContext, id: number, wrong: string): Promise<void> {

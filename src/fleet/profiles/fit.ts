@@ -24,7 +24,7 @@ export type Measured = Pick<Inventory, 'system' | 'processor' | 'memoryMib' | 'm
 /** What firmware and kernel keep for themselves of memory whose modules nobody knows: a tenth of a small one. */
 const leastOfMemory = 0.88;
 /** Disks of one size as they are sold differ by so much. */
-const ofDisk = 0.03;
+export const sizeTolerance = 0.03;
 
 /** Whether a server is what the rules say. */
 export function fits({ threads, memory_gib: gib, model, disks }: Rules, measured: Measured): boolean {
@@ -65,7 +65,7 @@ function areDisks(rules: readonly DiskRule[], disks: readonly InventoryDisk[]): 
   for (const { kind, bytes } of disks) {
     const away = ({ gb }: DiskRule) => Math.abs(bytes / (gb * 1e9) - 1);
     const [nearest] = rules
-      .filter((rule) => rule.kind === kind && away(rule) <= ofDisk)
+      .filter((rule) => rule.kind === kind && away(rule) <= sizeTolerance)
       .sort((a, b) => away(a) - away(b));
     if (nearest === undefined) return false;
     left.set(nearest, (left.get(nearest) ?? 0) - 1);

@@ -9,6 +9,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { serverDiskChanged } from '../events.ts';
+import { disksChanged } from './rent.ts';
 import { about, readServer, requireServer } from './staff.ts';
 
 export interface DiskChange {
@@ -43,11 +44,9 @@ const unmeasure = statement<never, { id: number; reason: string; now: Date }>(
   `update servers set state = 'waiting', reason = :reason, state_since = :now where id = :id and state = 'ready'`,
 );
 
-const changed = 'its disks were changed since it was measured: have it enrolled again';
-
 /**
  * Writes down that a disk was taken out of a server, put in, or one for another: whoever is to wipe or install it is held to that. One in stock waits to be
- * measured anew. `invalid_request` when it had no such disk, `conflict` when
+ * measured anew, and one that an order holds does when it is given back. `invalid_request` when it had no such disk, `conflict` when
  * the new one is in a server already.
  */
 export async function changeServerDisk(ctx: Context, id: number, { removed, installed, model }: DiskChange) {
@@ -63,7 +62,7 @@ export async function changeServerDisk(ctx: Context, id: number, { removed, inst
     if (installed !== undefined)
       await install(tx, id, { serial: installed, model: model ?? null, removed: removed ?? null });
     // Sold is what was measured: nobody gets a disk that nobody has looked at, or fewer than its profile says.
-    await tx.db.run(unmeasure, { id, reason: changed, now });
+    await tx.db.run(unmeasure, { id, reason: disksChanged, now });
     const data = { name, removed: removed ?? null, installed: installed ?? null };
     await record(tx, serverDiskChanged, { ...about(id), data });
     return readServer(tx, id);

@@ -1,5 +1,6 @@
 import { record } from '../../events/index.ts';
 import { type Context, fail, findHeldRestore, statement, type TxContext } from '../../platform/index.ts';
+import { areDisksMeasured } from '../assignments/disksOf.ts';
 import {
   serverGivenBack,
   serverHeld,
@@ -11,6 +12,9 @@ import {
 import type { Rules } from '../profiles/fit.ts';
 import { about } from './staff.ts';
 import type { ServerState } from './states.ts';
+
+/** Why a server waits whose disks staff has changed. */
+export const disksChanged = 'its disks were changed since it was measured: have it enrolled again';
 
 /** What a server has to be to be sold as a product. What is null may be anything. */
 export interface ServerChoice {
@@ -216,11 +220,12 @@ export async function rentServer(tx: TxContext, serviceId: number): Promise<void
   await record(tx, serverRented, { ...about(server.id), data: { name: server.name, service_id: serviceId } });
 }
 
-/** A server that a service held and never used is in stock again; nothing is fine, and one that is rented stays so. */
+/** A server that a service held and never used is in stock again, or waits to be measured where its disks were changed; nothing is fine, and one that is rented stays so. */
 export async function giveBackServer(tx: TxContext, serviceId: number): Promise<void> {
   const server = await tx.db.maybe(lockOfService, { serviceId });
   if (server?.state !== 'held') return;
-  await put(tx, server.id, 'ready');
+  if (await areDisksMeasured(tx, server.id)) await put(tx, server.id, 'ready');
+  else await put(tx, server.id, 'waiting', { reason: disksChanged });
   await record(tx, serverGivenBack, {
     ...about(server.id),
     data: { name: server.name, service_id: serviceId },
