@@ -5,6 +5,3 @@ alter table server_disks
 
 -- The disks that a start says it has, as its installer measured them.
 alter table server_starts add column measured jsonb;
-
--- Nobody answered there when it was asked last; false: somebody did, be it with a no.
-alter table server_bmcs add column is_silent boolean not null default false;

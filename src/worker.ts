@@ -52,11 +52,11 @@ import {
 import {
   fleetConcerns,
   fleetJobs,
+  fleetJobsToHold,
   fleetMeasures,
   fleetPeriodicJobs,
   fleetWatches,
   imagePreparation,
-  jobsOnServers,
   nodesCheck,
   readLow,
   sealedArrivals,
@@ -176,7 +176,7 @@ export const allJobs: AnySaga[] = [
 ];
 
 /** What is done with what customers have: after a restore a person goes on with it, since nobody knows what became of it since the backup. */
-export const jobsOfCustomers: AnySaga[] = [...vpsJobs, ...dedicatedJobs, ...jobsOnServers];
+export const jobsOfCustomers: AnySaga[] = [...vpsJobs, ...dedicatedJobs, ...fleetJobsToHold];
 
 /** What a host does that holds no machines: images are made where they are needed. */
 export const jobsWithoutMachines: AnySaga[] = allJobs.filter((job) => job !== imagePreparation);

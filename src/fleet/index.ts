@@ -83,7 +83,7 @@ export {
   requireImage,
   requireOrderedImage,
 } from './images.ts';
-export { fleetJobs, fleetPeriodicJobs, fleetWatches, jobsOnServers } from './jobs.ts';
+export { fleetJobs, fleetJobsToHold, fleetPeriodicJobs, fleetWatches } from './jobs.ts';
 export { compareLeftRooms, endLeftRooms, switchLeftRoomOff } from './leftRooms.ts';
 export { readLow } from './low.ts';
 export { fleetMeasures } from './measures.ts';

@@ -19,7 +19,7 @@ import { tellingNames } from './tellNames.ts';
 import { emptyTrafficPeriodicJob } from './traffic/empty.ts';
 
 /** What is done to servers, of which any may be somebody's: after a restore a person goes on with it. */
-export const jobsOnServers: AnySaga[] = [switchingServer, enrolment];
+export const fleetJobsToHold: AnySaga[] = [switchingServer, enrolment];
 
 /** What the fleet does outside a request. */
 export const fleetJobs: AnySaga[] = [
@@ -32,7 +32,7 @@ export const fleetJobs: AnySaga[] = [
   readingBmc,
   findingPorts,
   provingRescue,
-  ...jobsOnServers,
+  ...fleetJobsToHold,
 ];
 
 export const fleetPeriodicJobs: PeriodicJob[] = [
