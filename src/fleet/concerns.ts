@@ -89,7 +89,8 @@ export const fleetConcerns: ConcernSource[] = [
     find: statement<Concern, { limit: number }>(
       'fleet.restoredServers',
       `select s.id, null::bigint as organization_id, r.restored_at as since,
-         s.name || ' is ' || s.state || ' as of the backup, and is not sold before the restore is released' as message
+         s.name || ' is ' || s.state || ' as of the backup, and is ' ||
+           case s.state when 'held' then 'not installed for its order' else 'not sold' end || ' before the restore is released' as message
        from (select restored_at from restores where released_at is null order by id desc limit 1) r
          cross join servers s where s.state in ('ready', 'held') and s.state_since <= r.restored_at order by s.id limit :limit`,
     ),

@@ -157,8 +157,10 @@ interface ServerUpdated {
 interface ServerQuarantined {
   name: string;
   reason: string;
-  /** Staff took it from this service, for which nothing was at work any more; null otherwise. */
+  /** Which service held or had it until now; null: none. */
   service_id: number | null;
+  /** `product`: a job found something wrong with it, and sees to the service as well. */
+  by: 'staff' | 'product';
 }
 
 interface ServerReleased {
@@ -351,7 +353,7 @@ export const serverHeld = event<ServerOfService>('server.held', 'an order or a s
 export const serverRented = event<ServerOfService>('server.rented', 'a server is its customer’s');
 export const serverGivenBack = event<ServerOfService>(
   'server.given_back',
-  'a server that was held and never used is in stock again',
+  'a server that was held and never used is nobody’s again',
 );
 export const serverReturning = event<ServerOfService>(
   'server.returning',

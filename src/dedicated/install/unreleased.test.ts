@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
@@ -62,6 +62,7 @@ async function restored(): Promise<void> {
   );
 }
 const release = () => sql(world.product, 'update restores set released_at = now()');
+afterEach(release);
 
 interface Job {
   id: number;
@@ -94,6 +95,42 @@ it('an order that was unpaid when the backup was made is installed nowhere befor
   await delivered(serviceId);
   expect(server.wipes).toBe(1);
 }, 120_000);
+
+it('staff says meanwhile that a server is another customer’s: the order has failed, and the server is left as it is', async () => {
+  const server = await stocked();
+  const { invoiceId, serviceId } = await ordered(server.productId);
+  await restored();
+  await pay(invoiceId);
+  await waits('dedicated.provision', serviceId);
+  server.bmc.power = 'on';
+  const { status, body } = await staff().post(`/staff/servers/${server.id}/quarantine`, {
+    reason: 'Another customer has it',
+  });
+  expect([status, body.data?.server.state]).toEqual([200, 'quarantined']);
+  await until(
+    () => service(serviceId),
+    ({ provisioning_state: state }) => state === 'failed',
+    30_000,
+  );
+  expect(await serverOf(server.id)).toMatchObject({ state: 'quarantined', service_id: null });
+  expect([server.bmc.power, server.wipes]).toEqual(['on', 0]);
+}, 120_000);
+
+it('a server that an unpaid order gives back before staff has compared is not in stock: nobody would look for it there', async () => {
+  const server = await stocked();
+  const { invoiceId } = await ordered(server.productId);
+  await restored();
+  const { status } = await customer.post(`/dashboard/invoices/${invoiceId}/cancel`);
+  expect(status).toBe(200);
+  const after = await until(
+    () => serverOf(server.id),
+    ({ state }) => state !== 'held',
+    30_000,
+  );
+  expect(after).toMatchObject({
+    ...{ state: 'quarantined', service_id: null, reason: expect.stringMatching(/may be somebody’s/) },
+  });
+});
 
 it('a server of a service that ends before staff has compared is not wiped, also where it is off', async () => {
   const server = await stocked();

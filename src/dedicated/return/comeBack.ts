@@ -188,7 +188,7 @@ export const comeBack = saga<Payload, State>({
     if (server !== null) {
       const isBroken = failure.code === 'disk_not_wiped';
       const reason = `it came back and could not be wiped: ${failure.message}`;
-      await setServerAside(tx, server.id, reason, isBroken ? 'broken' : 'quarantined');
+      await setServerAside(tx, server.id, reason, { state: isBroken ? 'broken' : 'quarantined' });
     }
     await giveBackAddresses(tx, serviceId);
     return 'unwanted'; // staff sees at the server what is wrong

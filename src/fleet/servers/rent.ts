@@ -13,6 +13,15 @@ import type { Rules } from '../profiles/fit.ts';
 import { about } from './staff.ts';
 import type { ServerState } from './states.ts';
 
+interface SetAside {
+  /** Default: `quarantined`. */
+  state?: 'quarantined' | 'broken';
+  /** Default: `product`, which sees to the service itself. */
+  by?: 'staff' | 'product';
+}
+
+const mayBeSomebodys =
+  'an order that needs it no more held it as of the backup that was restored: since then it may be somebody’s';
 /** Why a server waits whose disks staff has changed. */
 export const disksChanged = 'its disks were changed since it was measured: have it enrolled again';
 
@@ -63,9 +72,12 @@ const ofService = statement<ServerOfService, { serviceId: number }>(
   `select s.id, s.name, s.state, s.state_since as "stateSince", r.location, s.profile_id as "profileId"
    from servers s left join racks r on r.id = s.rack_id where s.service_id = :serviceId`,
 );
-const lockOfService = statement<{ id: number; name: string; state: ServerState }, { serviceId: number }>(
+const lockOfService = statement<
+  { id: number; name: string; state: ServerState; state_since: Date },
+  { serviceId: number }
+>(
   'fleet.lockServerOfService',
-  'select id, name, state from servers where service_id = :serviceId for update',
+  'select id, name, state, state_since from servers where service_id = :serviceId for update',
 );
 // A profile of which there is no server is a row as well, at no place.
 const offersOf = statement<
@@ -220,10 +232,16 @@ export async function rentServer(tx: TxContext, serviceId: number): Promise<void
   await record(tx, serverRented, { ...about(server.id), data: { name: server.name, service_id: serviceId } });
 }
 
-/** A server that a service held and never used is in stock again, or waits to be measured where its disks were changed; nothing is fine, and one that is rented stays so. */
+/**
+ * A server that a service held and never used is in stock again; nothing is fine, and one that is rented stays so. While a restore is held one that was held as of
+ * the backup is in quarantine instead: it may be somebody's since, and nobody would look for it in stock. One whose disks were changed waits to be measured.
+ */
 export async function giveBackServer(tx: TxContext, serviceId: number): Promise<void> {
   const server = await tx.db.maybe(lockOfService, { serviceId });
   if (server?.state !== 'held') return;
+  const restore = await findHeldRestore(tx);
+  if (restore !== null && server.state_since <= restore.restored_at)
+    return setServerAside(tx, server.id, mayBeSomebodys);
   if (await areDisksMeasured(tx, server.id)) await put(tx, server.id, 'ready');
   else await put(tx, server.id, 'waiting', { reason: disksChanged });
   await record(tx, serverGivenBack, {
@@ -272,15 +290,14 @@ export async function setServerAside(
   tx: TxContext,
   serverId: number,
   because: string,
-  state: 'quarantined' | 'broken' = 'quarantined',
-  by: 'job' | 'staff' = 'job',
+  { state = 'quarantined', by = 'product' }: SetAside = {},
 ): Promise<void> {
   const server = await tx.db.maybe(lockToSetAside, { id: serverId });
   if (server?.state !== 'held' && server?.state !== 'rented' && server?.state !== 'returning') return;
-  const { name, service_id: of } = server;
+  const { name, service_id: serviceId } = server;
   const reason = server.reason === null ? because : `${because}; ${server.reason}`;
   await put(tx, serverId, state, { reason });
-  const data = { name, reason, service_id: by === 'staff' ? of : null };
+  const data = { name, reason, service_id: serviceId, by };
   await record(tx, serverQuarantined, { ...about(serverId), data });
 }
 

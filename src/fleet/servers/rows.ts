@@ -2,7 +2,7 @@ import type { Inventory } from '../../drivers/installer/index.ts';
 import { statement } from '../../platform/index.ts';
 import type { Reached } from './bmc.ts';
 import { viewHardware } from './hardware.ts';
-import { actionsOf, type CustomerWork, type Holder, type PowerAction, type ServerState } from './states.ts';
+import { type AtWork, actionsOf, type CustomerWork, type PowerAction, type ServerState } from './states.ts';
 
 /** What was heard of a BMC; moments as text. */
 interface Heard {
@@ -27,7 +27,9 @@ export interface ServerRow {
   profile: string | null;
   service_id: number | null;
   customer_work: CustomerWork | null;
-  holder: Holder | null;
+  at_work: AtWork | null;
+  /** It is a service's as of a backup, nobody has released that, and nothing was begun with it since. */
+  is_of_backup: boolean;
   rack_id: number | null;
   rack: string | null;
   location: string | null;
@@ -47,18 +49,27 @@ export interface ServerRow {
 export const byName = 'lower(t.name) collate "C"';
 export const bySerial = 'lower(t.serial) collate "C"';
 
-const jobAbout = `name in ('dedicated.provision', 'dedicated.return') and payload @> jsonb_build_object('serviceId', t.service_id)`;
-/** {@link Holder} of the row `t` of `servers`. An order that nobody has paid is its customer's. */
-const holder = `case when t.service_id is null then null
+/** All that rooms above do with a server for the service that has it. */
+export const serviceJobs = [
+  ...['dedicated.provision', 'dedicated.return', 'dedicated.suspend', 'dedicated.resume'],
+  ...['dedicated.reinstall', 'dedicated.rescue', 'dedicated.rescueOff'],
+] as const;
+
+const jobAbout = `name in (${serviceJobs.map((name) => `'${name}'`).join(', ')}) and payload @> jsonb_build_object('serviceId', t.service_id)`;
+/** {@link AtWork} of the row `t` of `servers`. An order that nobody has paid is its customer's. */
+const atWork = `case when t.service_id is null then null
     when exists (select from jobs where state = 'ready' and ${jobAbout}) or exists (select from jobs where state = 'running' and ${jobAbout})
       or exists (select from jobs where state in ('failed', 'stuck') and dismissed_at is null and ${jobAbout}) then 'job'
     when exists (select from services v where v.id = t.service_id and (v.status in ('terminated', 'cancelled')
       or (t.state = 'held' and v.status = 'pending' and v.provisioning_state = 'running'))) then 'nothing'
     else 'customer' end`;
+const isOfBackup = `exists (select from (select restored_at from restores where released_at is null order by id desc limit 1) b
+    where t.state_since <= b.restored_at and not exists (select from server_assignments g
+      where g.server_id = t.id and g.state in ('open', 'working') and g.opened_at > b.restored_at))`;
 
 export const selectServer = `
   select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.customer_work, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
-    t.hardware, t.measured_at, t.created_at, ${byName} as by_name, ${holder} as holder,
+    t.hardware, t.measured_at, t.created_at, ${byName} as by_name, ${atWork} as at_work, ${isOfBackup} as is_of_backup,
     (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
     (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,
        'switch_port', p.switch_port) order by p.position), '[]')

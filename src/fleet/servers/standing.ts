@@ -1,9 +1,17 @@
 import { record } from '../../events/index.ts';
-import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
+import {
+  type Context,
+  findLastRestore,
+  statement,
+  type TxContext,
+  transaction,
+} from '../../platform/index.ts';
 import { closeAllOf } from '../assignments/open.ts';
 import { serverQuarantined, serverReleased, serverRetired } from '../events.ts';
 import { keepBmc } from './bmc.ts';
+import { forceOff } from './power.ts';
 import { setServerAside } from './rent.ts';
+import type { ServerRow } from './rows.ts';
 import { about, readServer, requireServer } from './staff.ts';
 import { requireAction, type ServerState } from './states.ts';
 
@@ -23,7 +31,7 @@ const unplugAll = statement<never, { id: number }>(
 
 /**
  * Keeps a server out of stock, and says why. `conflict` while an order or a customer has it, or a job is about to change that. One of a service for which
- * nothing is at work any more is taken from it: `server.quarantined` names that service.
+ * nothing is at work any more is taken from it, and switched off: its addresses rest from now on.
  */
 export async function quarantineServer(ctx: Context, id: number, { reason }: { reason: string }) {
   return transaction(ctx, 'fleet.quarantineServer', async (tx) => {
@@ -32,13 +40,26 @@ export async function quarantineServer(ctx: Context, id: number, { reason }: { r
     const { name, service_id: serviceId } = server;
     if (serviceId !== null) {
       await closeAllOf(tx, id);
-      await setServerAside(tx, id, reason, 'quarantined', 'staff');
+      const isOff = server.bmc?.power === 'off';
+      await setServerAside(tx, id, isOff ? reason : `${reason}; ${mayStillRun}`, { by: 'staff' });
+      if (!isOff && !(await isOfBackup(tx, server))) await forceOff(tx, server);
       return readServer(tx, id);
     }
     await write(tx, id, 'quarantined', reason);
-    await record(tx, serverQuarantined, { ...about(id), data: { name, reason, service_id: null } });
+    await record(tx, serverQuarantined, {
+      ...about(id),
+      data: { name, reason, service_id: null, by: 'staff' },
+    });
     return readServer(tx, id);
   });
+}
+
+const mayStillRun = 'it may still run with the addresses that it had: pull its power before they have rested';
+
+/** Nobody but a person switches a server that is a service's as of a backup: it may be somebody else's since. */
+async function isOfBackup(tx: TxContext, { state_since: since }: ServerRow): Promise<boolean> {
+  const restore = await findLastRestore(tx);
+  return restore !== null && since <= restore.restored_at;
 }
 
 /** Ends what keeps a server out: it waits to be accepted as one that is new. `conflict` when nothing does. */

@@ -78,15 +78,17 @@ export interface InState {
   /** Null: nobody said how it is reached. `action`: what is done with its power right now. */
   bmc: { action: PowerAction | null } | null;
   customer_work: CustomerWork | null;
-  /** What stands behind its service; null: it has none. */
-  holder: Holder | null;
+  /** For its service; null: it has none. */
+  at_work: AtWork | null;
+  /** It is a service's as of a backup that nobody has released, and nothing was begun with it since. */
+  is_of_backup: boolean;
 }
 
 /**
  * Of the service that a server is held by, rented to or comes back from: `customer` has it or is about to; a `job` brings it there or back, or waits for staff;
  * `nothing` is at work for it any more, as when staff dismissed that job.
  */
-export type Holder = 'customer' | 'job' | 'nothing';
+export type AtWork = 'customer' | 'job' | 'nothing';
 
 const doing = {
   ...{ start: 'is being started', stop: 'is being stopped', restart: 'is being restarted' },
@@ -98,16 +100,18 @@ const working = {
   rescue_off: 'is being taken out of the rescue system by its customer',
 } satisfies Record<CustomerWork, string>;
 
-const atWork = 'a job works on it or waits for you, which is retried, or dismissed first';
+const jobAtWork = 'a job works on it or waits for you, which is retried, or dismissed first';
 
 function reasonAgainst(
   action: ServerAction,
-  { name, state, bmc, customer_work: work, holder }: InState,
+  { name, state, bmc, customer_work: work, at_work: atWork, is_of_backup: isOfBackup }: InState,
 ): ReasonAgainst<(typeof refusalCodes)[number]> | null {
   const { from, otherwise, byBmc = false, atRest = false }: Rule = rules[action];
   if (action === 'quarantine' && ofServices.includes(state)) {
-    if (holder === 'nothing') return null;
-    if (holder === 'job') return { code: 'conflict', message: `${name} is ${state}: ${atWork}` };
+    if (atWork === 'nothing') return null;
+    // It may be somebody else's: what the order or the return of its service waits for is that staff says so.
+    if (isOfBackup && (state === 'held' || atWork === 'job')) return null;
+    if (atWork === 'job') return { code: 'conflict', message: `${name} is ${state}: ${jobAtWork}` };
   }
   if (!from.includes(state)) return { code: 'conflict', message: `${name} is ${state}: ${otherwise}` };
   if (byBmc && bmc === null)

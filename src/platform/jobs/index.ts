@@ -26,6 +26,7 @@ export {
   isJobUnfinishedAbout,
   retryFailedJob,
   retryFailedJobAbout,
+  settleEndedJobAbout,
   settleFailedJobAbout,
 } from './retry.ts';
 export {

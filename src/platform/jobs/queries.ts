@@ -301,6 +301,12 @@ export const settleFailedAbout = statement<never, { name: string; about: object 
   `update jobs set state = 'done' where state = 'failed' and name = :name and payload @> :about`,
 );
 
+/** Also those that stand still half way. */
+export const settleEndedAbout = statement<never, { name: string; about: object }>(
+  'jobs.settleEndedAbout',
+  `update jobs set state = 'done' where state in ('failed', 'stuck') and name = :name and payload @> :about`,
+);
+
 /** From the first step, and from where it was enqueued to. */
 export const startAgain = statement<never, { id: number; now: Date }>(
   'jobs.startAgain',

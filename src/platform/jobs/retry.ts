@@ -12,6 +12,7 @@ import {
   lockEnded,
   lockEndedAbout,
   openAbout,
+  settleEndedAbout,
   settleFailedAbout,
   startAgain,
   unfinished,
@@ -63,6 +64,15 @@ export async function settleFailedJobAbout<Payload extends object>(
   about: NoInfer<Partial<Payload>>,
 ): Promise<void> {
   await ctx.db.run(settleFailedAbout, { name, about });
+}
+
+/** The same of those that are stuck as well: the caller has seen to what they had done and not undone, and nobody goes on with them. */
+export async function settleEndedJobAbout<Payload extends object>(
+  ctx: TxContext,
+  { name }: SagaFor<Payload>,
+  about: NoInfer<Partial<Payload>>,
+): Promise<void> {
+  await ctx.db.run(settleEndedAbout, { name, about });
 }
 
 /** Whether a job of the saga waits or runs whose payload holds `about`. */

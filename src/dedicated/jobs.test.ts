@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest';
+import { serviceJobs } from '../fleet/servers/rows.ts';
+import { dedicatedJobs } from './index.ts';
+
+it('staff takes no server from a service for which any job of this room is not done', () => {
+  const known = new Set<string>(serviceJobs);
+  expect(dedicatedJobs.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
+});
