@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
-import { playServer } from '../../../test/rack/playing.ts';
 import { newDedicated, orderDedicated, stockServer } from '../../../test/rack/stocked.ts';
 import { sql } from '../../../test/sql.ts';
+import { playServer } from '../../demo/rack/played.ts';
 
 let world: ArrivingProduct;
 let customer: Person;
