@@ -38,8 +38,8 @@ export interface Rack {
   told<K extends Report['kind']>(kind: K): Extract<Report, { kind: K }>[];
   /** A plan that installs the small system on these disks, with a key that {@link ssh} signs in by. */
   installs(serials: string[]): InstallPlan;
-  /** Runs a command on the server; null while nobody lets us in. */
-  ssh(command: string): Promise<string | null>;
+  /** Runs a command on the server; null while nobody lets us in, or when it fails or is not over in time (a minute unless told). */
+  ssh(command: string, timeoutMs?: number): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -128,7 +128,7 @@ export async function openRack({
         addresses: [{ family: 4, address, prefix: 24, gateway: network.address }],
       },
     }),
-    async ssh(command) {
+    async ssh(command, timeoutMs = 60_000) {
       const options = [
         'StrictHostKeyChecking=no',
         'UserKnownHostsFile=/dev/null',
@@ -143,7 +143,7 @@ export async function openRack({
         `root@${address}`,
         command,
       ];
-      return runProgram(argv, { timeoutMs: 60_000 }).then(
+      return runProgram(argv, { timeoutMs }).then(
         ({ stdout }) => stdout,
         () => null,
       );

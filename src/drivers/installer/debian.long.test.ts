@@ -7,6 +7,7 @@ const installer = process.env.INNKEEPER_TEST_INSTALLER;
 const skip = withoutRack ?? (installer ? null : 'the installer is not built: npm test builds it first');
 if (skip) console.warn(`Debian on servers is not tested: ${skip}`);
 
+/** For each thing that is waited for. A server is emulated, on cores that others use too. */
 const patienceMs = 600_000;
 const serials = ['NVME-0001', 'SATA-0001'];
 const disks = serials.map((serial) => ({
@@ -104,58 +105,69 @@ describe.skipIf(skip !== null)('Debian on a server with BIOS', () => {
       was = await whoIs(rack);
       others = was;
     },
+    4 * patienceMs,
+  );
+
+  it(
+    'is whole: its packages, what files are besides their content, and all that it starts',
+    async () => {
+      const packages = 'dpkg --audit && apt-get -q check > /dev/null && echo whole';
+      expect(await rack.ssh(packages, patienceMs)).toBe('whole\n');
+      expect(await rack.ssh('cat /proc/mdstat')).toContain('[UU]');
+      expect(
+        await rack.ssh('stat -c "%a %U %G %F" /usr/bin/su /usr/bin/chage /dev/null /etc/shadow /tmp'),
+      ).toBe(
+        [
+          '4755 root root regular file',
+          '2755 root shadow regular file',
+          '666 root root character special file',
+          '640 root shadow regular file',
+          '1777 root root directory',
+          '',
+        ].join('\n'),
+      );
+      expect(await rack.ssh('getcap /usr/bin/ping; readlink /bin')).toBe(
+        '/usr/bin/ping cap_net_raw=ep\nusr/bin\n',
+      );
+      await isUp(rack);
+      expect(await rack.ssh('systemctl is-active mdmonitor smartmontools')).toBe('active\nactive\n');
+    },
     3 * patienceMs,
   );
 
-  it('is whole: its packages, what files are besides their content, and all that it starts', async () => {
-    expect(await rack.ssh('dpkg --audit && apt-get -q check > /dev/null && echo whole')).toBe('whole\n');
-    expect(await rack.ssh('cat /proc/mdstat')).toContain('[UU]');
-    expect(
-      await rack.ssh('stat -c "%a %U %G %F" /usr/bin/su /usr/bin/chage /dev/null /etc/shadow /tmp'),
-    ).toBe(
-      [
-        '4755 root root regular file',
-        '2755 root shadow regular file',
-        '666 root root character special file',
-        '640 root shadow regular file',
-        '1777 root root directory',
-        '',
-      ].join('\n'),
-    );
-    expect(await rack.ssh('getcap /usr/bin/ping; readlink /bin')).toBe(
-      '/usr/bin/ping cap_net_raw=ep\nusr/bin\n',
-    );
-    await isUp(rack);
-    expect(await rack.ssh('systemctl is-active mdmonitor smartmontools')).toBe('active\nactive\n');
-  }, 300_000);
-
-  it('has its addresses, its name and its customer', async () => {
-    const addresses = await rack.ssh('ip -o address show scope global');
-    expect(addresses).toContain(` ${rack.network.subnet}50/24 `);
-    expect(addresses).toContain(` ${rack.network.subnet}51/24 `);
-    expect(addresses).toContain(' 2001:db8:78::5/64 ');
-    expect(await rack.ssh('ip -4 route show default; ip -6 route show default')).toMatch(
-      new RegExp(`^default via ${rack.network.address} .*\ndefault via fe80::1 .*\n$`),
-    );
-    expect(await rack.ssh('hostname; cat /etc/resolv.conf')).toBe(
-      'metal1.example.com\nnameserver 192.0.2.53\n',
-    );
-    expect(await rack.ssh('findmnt -no OPTIONS /')).toMatch(/^rw/);
-    expect(await rack.ssh('ls /etc/innkeeper/identity')).toBe('hostname\nmac\nnetwork\nresolv.conf\n');
-    // By its serial line as well, which leads through its BMC.
-    expect(rack.server.said()).toContain('metal1.example.com login:');
-    expect(await rack.ssh('sshd -T | grep -i ^permitrootlogin')).toBe('permitrootlogin yes\n');
-    expect(was[0]).toMatch(/^[0-9a-f]{32}$/);
-    expect(was).toHaveLength(4);
-  }, 120_000);
+  it(
+    'has its addresses, its name and its customer',
+    async () => {
+      const addresses = await rack.ssh('ip -o address show scope global');
+      expect(addresses).toContain(` ${rack.network.subnet}50/24 `);
+      expect(addresses).toContain(` ${rack.network.subnet}51/24 `);
+      expect(addresses).toContain(' 2001:db8:78::5/64 ');
+      expect(await rack.ssh('ip -4 route show default; ip -6 route show default')).toMatch(
+        new RegExp(`^default via ${rack.network.address} .*\ndefault via fe80::1 .*\n$`),
+      );
+      expect(await rack.ssh('hostname; cat /etc/resolv.conf')).toBe(
+        'metal1.example.com\nnameserver 192.0.2.53\n',
+      );
+      expect(await rack.ssh('findmnt -no OPTIONS /')).toMatch(/^rw/);
+      expect(await rack.ssh('ls /etc/innkeeper/identity')).toBe('hostname\nmac\nnetwork\nresolv.conf\n');
+      // By its serial line as well, which leads through its BMC.
+      await expect.poll(() => rack.server.said(), { timeout: patienceMs }).toContain('metal1 login:');
+      expect(await rack.ssh('sshd -T | grep -i ^permitrootlogin')).toBe('permitrootlogin yes\n');
+      expect(was[0]).toMatch(/^[0-9a-f]{32}$/);
+      expect(was).toHaveLength(4);
+    },
+    2 * patienceMs,
+  );
 
   it(
     'starts another kernel once that is whole, and this one while it is not',
     async () => {
       const copies = 'cp /boot/$each-$(uname -r) /boot/$each-6.1.0-999-amd64';
-      await rack.ssh(`for each in vmlinuz initrd.img; do ${copies}; done`);
+      const copied = `set -e; for each in vmlinuz initrd.img; do ${copies}; done; echo done`;
+      expect(await rack.ssh(copied, patienceMs)).toBe('done\n');
       // As a package of a kernel does it, after its initial RAM disk was made.
-      expect(await rack.ssh('run-parts --regex "^zz-" /etc/kernel/postinst.d && echo done')).toBe('done\n');
+      const called = 'run-parts --regex "^zz-" /etc/kernel/postinst.d && echo done';
+      expect(await rack.ssh(called, patienceMs)).toBe('done\n');
       let boot = await greets(rack);
       await rack.ssh('systemctl reboot');
       boot = await greets(rack, boot);
@@ -163,14 +175,15 @@ describe.skipIf(skip !== null)('Debian on a server with BIOS', () => {
       expect(await whoIs(rack)).toEqual(was);
       expect(await rack.ssh('ip -o address show scope global')).toContain(' 2001:db8:78::5/64 ');
       // Its power goes in the middle of the next update.
-      await rack.ssh(': > /boot/initrd.img-6.1.0-999-amd64; sync');
+      const cutOff = ': > /boot/initrd.img-6.1.0-999-amd64; sync; echo done';
+      expect(await rack.ssh(cutOff, patienceMs)).toBe('done\n');
       await rack.server.off();
       rack.server.on();
       await greets(rack, boot);
       expect(await rack.ssh('cat /proc/cmdline')).not.toContain('6.1.0-999');
       await isUp(rack);
     },
-    2 * patienceMs,
+    6 * patienceMs,
   );
 
   it(
@@ -194,15 +207,17 @@ describe.skipIf(skip !== null)('Debian on a server with BIOS', () => {
       rack.server.on();
       await greets(rack);
       expect(await rack.ssh('cat /proc/mdstat')).toMatch(/\[(U_|_U)\]/);
-      await rack.ssh(`set -e
+      const replace = `set -e; exec 2>&1
         sfdisk -d /dev/nvme0n1 | grep -v '^label-id' | sed 's/, uuid=[^,]*//' | sfdisk /dev/sda
         dd if=/dev/nvme0n1 of=/dev/sda bs=440 count=1 conv=notrunc
         for part in 1 2; do dd if=/dev/nvme0n1p$part of=/dev/sda$part bs=1M; done
-        mdadm --add /dev/md0 /dev/sda3`);
+        mdadm --add /dev/md0 /dev/sda3
+        echo done`;
+      expect(await rack.ssh(replace, patienceMs)).toMatch(/\ndone\n$/);
       await expect.poll(() => rack.ssh('cat /proc/mdstat'), { timeout: patienceMs }).toContain('[UU]');
       await alone(nvme);
     },
-    5 * patienceMs,
+    6 * patienceMs,
   );
 });
 
@@ -224,6 +239,6 @@ describe.skipIf(skip !== null)('Debian on a server with UEFI', () => {
       await isUp(rack);
       await startsFromEither(rack, mine);
     },
-    6 * patienceMs,
+    7 * patienceMs,
   );
 });
