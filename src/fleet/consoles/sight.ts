@@ -49,7 +49,11 @@ export function serverSight(
     whyEnded: async (error) => {
       const over = await whyOver();
       if (over !== null) return over;
-      return codeOf(error) === 'serial_taken' ? endings.takenOver : endings.ended;
+      const code = codeOf(error);
+      if (code === 'serial_taken') return endings.takenOver;
+      // Another process that opens it for us hears afterwards that there is none.
+      const none = whyNot[code];
+      return none === undefined ? endings.ended : endings.none(none);
     },
   };
 }
