@@ -114,7 +114,7 @@ export const ErasureData = named(
         key_id: Type.String({ description: 'Which key it verifies with: its thumbprint (RFC 7638)' }),
         keys_url: Type.String({ description: 'Where the key is published' }),
       }),
-      description: 'Null: the server was wiped before proofs were signed, or is still being switched off',
+      description: 'Null: the server was wiped before proofs were signed',
     }),
   }),
 );

@@ -1,6 +1,6 @@
 import { printSheet } from '../../billing/index.ts';
 import type { Files } from '../../drivers/files/index.ts';
-import { type Assignment, assignmentOfReturn } from '../../fleet/index.ts';
+import { type Assignment, assignmentOfReturn, findRentedServer } from '../../fleet/index.ts';
 import type { Bytes } from '../../platform/http/index.ts';
 import { type Context, fail, type OrganizationContext } from '../../platform/index.ts';
 import { requireDedicated } from '../queries.ts';
@@ -35,7 +35,8 @@ async function requireProof(ctx: OrganizationContext, id: number): Promise<Proof
   const signed = await findProof(ctx, id);
   if (signed !== null) return { erasure: signed.erasure, signed };
   const assignment = await assignmentOfReturn(ctx, id);
-  const against = reasonAgainst(status, assignment);
+  const isBack = (await findRentedServer(ctx, id)) === null;
+  const against = reasonAgainst(status, assignment, isBack);
   if (against !== null || assignment === null) throw fail('conflict', { message: against ?? '' });
   const erasure: ErasureProof = await erasureOf(ctx, id, hostname, assignment);
   return { erasure, signed: null };
@@ -46,13 +47,16 @@ function keysUrl({ config }: Context): string {
 }
 
 /** Why there is no proof; null: there is. */
-function reasonAgainst(status: string, assignment: Assignment | null): string | null {
+function reasonAgainst(status: string, assignment: Assignment | null, isBack: boolean): string | null {
   if (status === 'cancelled')
     return 'The service was cancelled before its server was yours: nothing was on it';
   if (status !== 'terminated')
     return `The service is ${status}: its server is wiped, and that is proved, when the service has ended`;
   if (assignment === null) return 'The server is on its way back, and is wiped soon';
-  if (assignment.state === 'done') return null;
+  if (assignment.state === 'done')
+    return isBack
+      ? null
+      : 'The disks of the server were wiped, and it is being switched off: the proof is here in a moment';
   if (assignment.state === 'open' || assignment.state === 'working')
     return 'The disks of the server are being wiped: the proof is here when all of them are';
   const kept = 'Nobody else gets the server until they were wiped or destroyed';

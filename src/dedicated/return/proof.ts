@@ -1,7 +1,6 @@
-import { company } from '../../billing/index.ts';
+import { readBrand } from '../../billing/index.ts';
 import { type Assignment, assignmentOfReturn, type Erasure, readRentedHardware } from '../../fleet/index.ts';
 import { type Context, statement, type TxContext } from '../../platform/index.ts';
-import { readSettings } from '../../settings/index.ts';
 import { hostnameOf } from '../queries.ts';
 import { type PublicKey, payloadOf, signJson } from './sign.ts';
 
@@ -62,7 +61,7 @@ export async function keepProof(tx: TxContext, serviceId: number): Promise<void>
   if (assignment?.state !== 'done') return;
   const { hostname, domain } = await tx.db.one(named, { serviceId });
   const erasure = await erasureOf(tx, serviceId, hostname ?? hostnameOf(serviceId, domain), assignment);
-  const { name } = await readSettings(tx, company);
+  const { name } = await readBrand(tx);
   const now = tx.clock.now();
   const payload = { iss: name, iat: Math.floor(now.getTime() / 1_000), erasure };
   const { jws, keyId, publicKey } = signJson(tx.seal, payload);
