@@ -113,7 +113,7 @@ export function Power({ id }: { id: number }) {
             </ActionButton>
           ))}
         </Group>
-        <Group gap="xs" hiddenFrom="sm" justify="end" flex={1}>
+        <Group gap="xs" hiddenFrom="sm" justify="end" flex="1 0 auto">
           <ActionMenu
             label={t('machine.power')}
             actions={commands.map((command) => ({

@@ -16,7 +16,7 @@ export function ActionMenu({ label, actions }: ActionMenuProps) {
   return (
     <Menu position="bottom-end" width={260}>
       <Menu.Target>
-        <Button variant="default" rightSection={<span aria-hidden>▾</span>}>
+        <Button variant="default" miw="max-content" rightSection={<span aria-hidden>▾</span>}>
           {label}
         </Button>
       </Menu.Target>
