@@ -65,12 +65,19 @@ function sellRack(rack: DemoRack, { demo, port, ctx }: Product): void {
   rack.sell({ url, apiKey: demo.staff.api_key, productId: demo.products.dedicated }, ctx.log);
 }
 
+/** One press of Ctrl-C arrives twice below npm, which hands on what the terminal has sent to all: within so long it is one. */
+const samePressMs = 1_000;
+
 function stopOnSignals(product: Product, rack: DemoRack | null): void {
-  let stopping = false;
+  let stoppingSince: number | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (stopping) process.exit(1);
-      stopping = true;
+      const now = performance.now();
+      if (stoppingSince !== null) {
+        if (now - stoppingSince > samePressMs) process.exit(1);
+        return;
+      }
+      stoppingSince = now;
       console.log('Stopping; machines keep running.');
       (rack === null ? product.stop() : rack.close(product.stop)).then(
         () => product.ctx.log.flush(() => process.exit(0)),
