@@ -128,7 +128,8 @@ export async function rentPlayed(
     ...{ name: model, mac, bmc: { address, user: 'root', password: 'factory-1' } },
     disks: kinds.map((kind, nth) => ({ ...kind, serial: disks[nth] ?? '' })),
   });
-  const played = playServer(world, { mac, disks, bmc });
+  const drives = Object.fromEntries(kinds.map((kind, nth) => [disks[nth] ?? '', kind]));
+  const played = playServer(world, { mac, disks, bmc, drives });
   const { serviceId } = await orderDedicated(client, productId);
   const service = await until(
     async () => (await client.get(`/dashboard/services/${serviceId}`)).body.data.service,

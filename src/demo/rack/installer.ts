@@ -31,9 +31,20 @@ export interface Told {
   macs: string[];
   serial: string;
   uuid: string;
+  /** By their serial numbers. */
   disks: string[];
+  /** What each of them is, by its serial number. Default: an NVMe disk of 960 GB. */
+  drives: Readonly<Record<string, Drive>>;
   bmcAddress: string | null;
 }
+
+export interface Drive {
+  kind: 'nvme' | 'ssd' | 'hdd';
+  bytes: number;
+}
+
+const usualDrive: Drive = { kind: 'nvme', bytes: 960_197_124_096 };
+const models = { nvme: 'SAMSUNG MZQL2960HCJR', ssd: 'SAMSUNG MZ7L3960HCJR', hdd: 'ST8000NM000A' } as const;
 
 /** What a machine with this MAC is told to start, at the address `script`. On loopback it asks from an address of its own, or from `remote`. */
 export function bootScriptFor(script: string, mac: string, remote = addressOf(mac)): Promise<string> {
@@ -106,6 +117,7 @@ function inventoryOf({
   serial = '',
   uuid = serial,
   disks = [],
+  drives = {},
   bmcAddress = null,
 }: Partial<Told>) {
   const bmc = `Device ID : 32\nFirmware Revision : 2.10\nIP Address : ${bmcAddress}\nMAC Address : 52:54:00:00:00:09\n`;
@@ -113,18 +125,28 @@ function inventoryOf({
     kind: 'inventory',
     system: { uuid, vendor: 'Example', product: 'R1', serial, firmware: '1.2', boot: 'uefi' },
     memory_kib: 65_843_200,
-    memory: 'Memory Device\n\tSize: 32 GB\n\tLocator: DIMM_A1\n\tType: DDR4\n',
+    memory: ['DIMM_A1', 'DIMM_B1']
+      .map((slot) => `Memory Device\n\tSize: 32 GB\n\tLocator: ${slot}\n\tType: DDR4\n`)
+      .join('\n'),
     lscpu: [
       { field: 'CPU(s):', data: '16' },
-      { field: 'Model name:', data: 'Processor' },
+      { field: 'Model name:', data: 'Intel(R) Xeon(R) E-2388G CPU @ 3.20GHz' },
       { field: 'Core(s) per socket:', data: '8' },
       { field: 'Socket(s):', data: '1' },
     ],
     links: macs.map((address, at) => ({ ifname: `eth${at}`, link_type: 'ether', address, operstate: 'UP' })),
-    disks: disks.map((disk, at) => ({
-      ...{ name: `nvme${at}n1`, size: 960_197_124_096, rota: false, tran: 'nvme', 'log-sec': 512 },
-      smart: { model_name: 'M', serial_number: disk, firmware_version: '1', smart_status: { passed: true } },
-    })),
+    disks: disks.map((disk, at) => {
+      const { kind, bytes } = drives[disk] ?? usualDrive;
+      const isNvme = kind === 'nvme';
+      return {
+        ...{ name: isNvme ? `nvme${at}n1` : `sd${'abcdefgh'[at]}`, size: bytes, rota: kind === 'hdd' },
+        ...{ tran: isNvme ? 'nvme' : 'sata', 'log-sec': 512 },
+        smart: {
+          ...{ model_name: models[kind], serial_number: disk, firmware_version: 'GDC5602Q' },
+          smart_status: { passed: true },
+        },
+      };
+    }),
     bmc: bmcAddress === null ? '' : bmc,
   };
 }

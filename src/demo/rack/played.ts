@@ -1,5 +1,6 @@
 import type { SimulatedBmc } from '../../drivers/bmc/index.ts';
-import type { Installer } from './installer.ts';
+import type { WipeMethod } from '../../drivers/installer/index.ts';
+import type { Drive, Installer } from './installer.ts';
 
 /** What played servers hang on. */
 export interface PlayedNetwork {
@@ -40,6 +41,8 @@ export interface PlayedParts {
   mac: string;
   disks: string[];
   bmc: SimulatedBmc;
+  /** What its disks are, by their serial numbers. Default: NVMe disks of 960 GB. */
+  drives?: Readonly<Record<string, Drive>>;
   /** Default: none. */
   serial?: string;
   /** Of its BMC as it sees it from inside. Default: it sees none. */
@@ -48,10 +51,14 @@ export interface PlayedParts {
   left?: Pick<PlayedServer, 'wipes' | 'system' | 'isInstalling'>;
   /** What each of its disks is said to have had wiped. Default: a hundred. */
   diskBytes?: number;
+  /** Default: overwritten. */
+  wipedBy?: WipeMethod;
   /** Milliseconds that each of its installer's steps takes. Default: no time at all. */
   stepMs?: number;
   /** What it starts, and what its installer calls, is tried for again, for as long as it is on; without, it then hangs. */
   triesAgain?: boolean;
+  /** Its system says on its serial line who it is, and shows what is typed there. */
+  speaks?: boolean;
   /** Called when something of it has changed. */
   noted?: () => void;
 }
@@ -89,6 +96,9 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
   const { mac, disks, bmc, serial = '', bmcAddress = null, stepMs = 0, triesAgain = false } = parts;
   const {
     diskBytes = 100,
+    drives = {},
+    wipedBy = 'overwrite',
+    speaks = false,
     left = { wipes: 0, system: null, isInstalling: false },
     noted = () => undefined,
   } = parts;
@@ -123,6 +133,13 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     if (power === 'on' && !it.does.startsNothing) void begin(run);
   };
 
+  if (speaks) {
+    const runs = () => bmc.power === 'on' && it.system !== null && !it.isInstalling;
+    const greeting = '\r\nA simulated server: nothing runs on it that could answer.\r\n> ';
+    bmc.line.onOpen = () => runs() && bmc.line.print(greeting);
+    bmc.line.onTyped = (text) => runs() && bmc.line.print(text.replaceAll('\r', greeting));
+  }
+
   async function begin(mine: number): Promise<void> {
     while (isOn(mine)) {
       try {
@@ -154,7 +171,7 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     it.installer = installer;
     await installer.claim();
     const nonce = it.does.prints ?? installer.nonce;
-    await installer.tells({ mac, serial, bmcAddress, disks: it.does.hasDisks ?? disks });
+    await installer.tells({ mac, serial, bmcAddress, disks: it.does.hasDisks ?? disks, drives });
     let plan: Plan = { task: 'wait' };
     while (isOn(mine) && (plan?.task === 'wait' || plan?.task === 'bmc')) {
       if (plan.task === 'bmc') await setAccount(installer, plan.bmc);
@@ -176,7 +193,7 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     for (const disk of plan.wipe) {
       await comesTo(`wipe ${disk}`);
       const isKept = it.does.keeps === disk;
-      if (!it.does.lies) await says(wiped(disk, diskBytes, isKept));
+      if (!it.does.lies) await says(wiped(disk, { bytes: diskBytes, method: wipedBy, isKept }));
       if (isKept) return void (await says({ kind: 'failed', reason: `the disk ${disk} could not be wiped` }));
     }
     it.wipes += 1;
@@ -225,10 +242,17 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
   return it;
 }
 
-function wiped(serial: string, bytes: number, isKept: boolean) {
+interface WipedHow {
+  bytes: number;
+  method: WipeMethod;
+  isKept: boolean;
+}
+
+function wiped(serial: string, { bytes, method, isKept }: WipedHow) {
   return {
-    ...{ kind: 'wiped', serial, bytes, method: 'overwrite', marks: 4, marks_left: isKept ? 4 : 0 },
-    ...{ not_zero: 0, seconds: 1, tried: [{ method: 'overwrite', exit: 0, log: '' }], drive: {} },
+    ...{ kind: 'wiped', serial, bytes, method, marks: 4, marks_left: isKept ? 4 : 0 },
+    ...{ not_zero: 0, seconds: 1, tried: [{ method, exit: 0, log: '' }] },
+    drive: { smart_status: { passed: true } },
   };
 }
 

@@ -59,6 +59,9 @@ export interface SimulatedLine {
   typed: string;
   /** What the server says; nobody hears what was said while nobody had it open. */
   print(text: string): void;
+  /** Called when somebody has opened it, and with what they type, as whoever plays its system wants to know. */
+  onOpen?: () => void;
+  onTyped?: (text: string) => void;
   open(): Duplex;
   /** Null: nobody has it. */
   holder(): string | null;
@@ -132,7 +135,9 @@ function newLine(): SimulatedLine {
         allowHalfOpen: false,
         read: () => undefined,
         write(chunk: Buffer, _encoding, done) {
-          line.typed += chunk.toString('latin1');
+          const text = chunk.toString('latin1');
+          line.typed += text;
+          line.onTyped?.(text);
           done();
         },
       });
@@ -141,6 +146,7 @@ function newLine(): SimulatedLine {
       });
       reader = opened;
       openings += 1;
+      line.onOpen?.();
       return opened;
     },
     holder: () => (reader === null ? null : String(openings)),
