@@ -5,6 +5,7 @@ import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
 import { type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
+import { listServerImages } from '../../fleet/index.ts';
 import { transaction } from '../../platform/index.ts';
 import { ownPassword } from '../credentials/keep.ts';
 
@@ -182,6 +183,16 @@ describe('what cannot be is refused and changes nothing', () => {
     ]);
     expect(await refused({ ...wanted, os: 'windows' })).toEqual([
       ...[400, 'invalid_configuration', 'os', expect.stringContaining('there are tiny')],
+    ]);
+    // It can be installed on servers, and is not sold with this one.
+    expect((await listServerImages(world.product.ctx)).map(({ slug }) => slug)).toContain('debian');
+    expect(await refused({ ...wanted, os: 'debian' })).toEqual([
+      ...[
+        400,
+        'invalid_configuration',
+        'os',
+        expect.stringMatching(/debian for this server; there are tiny$/),
+      ],
     ]);
     expect(await refused(disks('raid1'))).toEqual([
       ...[...invalid, 'disks.layout', expect.stringContaining(`${a} (Disk), ${b} (Disk)`)],

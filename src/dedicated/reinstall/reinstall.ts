@@ -1,3 +1,4 @@
+import { findProducts } from '../../catalog/index.ts';
 import { identityLimits } from '../../drivers/hypervisor/index.ts';
 import {
   closeAllOf,
@@ -8,6 +9,7 @@ import {
   serverTreeOf,
 } from '../../fleet/index.ts';
 import { type Context, fail, type NamedJob, type OrganizationContext } from '../../platform/index.ts';
+import { dedicatedOptions, requireOrder } from '../../services/index.ts';
 import { requireHostname, viewAction } from '../../vps/index.ts';
 import { chooseAccess, type WantedAccess } from '../access.ts';
 import { type CustomerJob, requestWork } from '../work.ts';
@@ -43,7 +45,7 @@ export async function reinstallDedicated(ctx: OrganizationContext, id: number, b
         'confirm',
         `must be the name of the server, ${called}: what is on its disks is gone afterwards`,
       );
-    const { tree, slug } = await requireSystem(tx, body.os);
+    const { tree, slug } = await requireSystem(tx, id, body.os);
     const layout = chooseLayout(await disksOf(tx, server.id), body.disks);
     const { keys, passwordHash, generated } = await chooseAccess(tx, body);
     shown = generated;
@@ -64,14 +66,24 @@ export async function reinstallDedicated(ctx: OrganizationContext, id: number, b
   return { action: viewAction(ctx, action), password: shown };
 }
 
-async function requireSystem(ctx: Context, os: string) {
-  const offered = await listServerImages(ctx);
+/** A system that servers can be installed with and that the service's product offers; one that asks nobody for a system offers all. */
+async function requireSystem(ctx: Context, serviceId: number, os: string) {
+  const sold = await soldSystems(ctx, serviceId);
+  const offered = (await listServerImages(ctx)).filter(({ slug }) => sold?.has(slug) ?? true);
   const image = offered.find(({ slug }) => slug === os);
   const tree = image === undefined ? null : serverTreeOf(image);
   if (image !== undefined && tree !== null) return { tree, slug: image.slug };
   const names = offered.map(({ slug }) => slug).join(', ') || 'none';
-  const message = `there is no system ${os} for servers; there are ${names}`;
+  const message = `there is no system ${os} for this server; there are ${names}`;
   throw fail('invalid_configuration', { message, details: [{ field: 'os', message }] });
+}
+
+/** Slugs that the product of a service can be ordered with; null: it asks for none. */
+async function soldSystems(ctx: Context, serviceId: number): Promise<ReadonlySet<string> | null> {
+  const { productId } = await requireOrder(ctx, serviceId);
+  const options = (await findProducts(ctx, [productId])).get(productId)?.options ?? [];
+  const systems = options.find(({ key }) => key === dedicatedOptions.keyOf('os'));
+  return systems?.kind === 'choice' ? new Set(systems.choices.map(({ value }) => value)) : null;
 }
 
 /** The addresses of a service, as our installer's plans name them. */
