@@ -167,6 +167,14 @@ it('says what ending it at once gives back, and ends', async () => {
   await dialog.getByLabel('Type “one.example.com” to go on').fill('one.example.com');
   await dialog.getByRole('button', { name: 'Cancel at once' }).click();
   await expect.poll(async () => (await service()).cancelled).toBe(true);
+  const { effective_at: end } = (await bed.product.customer.get(`/dashboard/services/${ids[0]}/cancel`)).body
+    .data;
+  expect(Date.parse(end)).toBeLessThanOrEqual(bed.product.clock.now().getTime());
+  const main = page.getByRole('main');
+  await main.getByText('Price and period').waitFor();
+  await main.getByText('Ended', { exact: true }).first().waitFor();
+  for (const gone of [/ends on/, /renewed by itself/, 'Next payment', 'Renew now'])
+    await expect.poll(() => main.getByText(gone).count()).toBe(0);
 });
 
 const corners = [

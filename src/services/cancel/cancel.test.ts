@@ -209,7 +209,9 @@ describe('at once', () => {
     expect(Number(await credit())).toBe(had + 3);
     await refused(() => cancel('immediate'), 'conflict', /terminated/);
     await refused(() => owner.delete(path()), 'conflict');
-    expect(await preview()).toMatchObject({ immediate: null, end_of_period: null });
+    expect(await preview()).toMatchObject({
+      ...{ immediate: null, end_of_period: null, effective_at: answer.body.data.effective_at },
+    });
   });
 
   it('later gives back what the rule of the provider says', async () => {

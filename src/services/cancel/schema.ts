@@ -54,7 +54,9 @@ const Refund = named(
 
 const ended = {
   cancelled: Type.Boolean(),
-  effective_at: Nullable(meaning('When the service ends; null while it is not cancelled', Timestamp)),
+  effective_at: Nullable(
+    meaning('When the service ends, or has ended; null while it is not cancelled', Timestamp),
+  ),
   refund: Refund,
 };
 

@@ -4,8 +4,8 @@ import { useState } from 'react';
 import type { Schema } from '../../../client/index.ts';
 import { useAhead } from '../data/ahead.ts';
 import { client } from '../data/client.ts';
-import { renewal, service } from '../data/queries/index.ts';
-import { day, money } from '../text/formats.ts';
+import { cancellation, renewal, service } from '../data/queries/index.ts';
+import { day, moment, money } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
   ActionButton,
@@ -35,6 +35,7 @@ export function Contract() {
   const id = Number(useParams({ from: '/in/services/$id' }).id);
   const { data: owned } = useQuery(service(id));
   if (owned === undefined) return <Skeleton height={320} />;
+  if (owned.status === 'terminated') return <Ended owned={owned} />;
   return (
     <Stack gap="lg">
       <Renewal owned={owned} />
@@ -48,6 +49,30 @@ export function Contract() {
         <Move owned={owned} />
       </SimpleGrid>
       <Cancellation owned={owned} />
+    </Stack>
+  );
+}
+
+/** Nothing of an ended one is paid or changed any more. */
+function Ended({ owned }: { owned: Owned }) {
+  const { t, language } = useText();
+  const { data, error, refetch } = useQuery(cancellation(owned.id));
+  return (
+    <Stack gap="lg">
+      <Section title={t('contract.period')}>
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+          <Fact name={t('billing.price')}>
+            {money(owned.price, owned.currency, language)} · {t(`cycle.${owned.billingCycle}`)}
+          </Fact>
+          {typeof data?.effective_at === 'string' && (
+            <Fact name={t('contract.ended')}>{moment(data.effective_at, language)}</Fact>
+          )}
+        </SimpleGrid>
+        <Refusal error={error} onRetry={() => void refetch()} />
+      </Section>
+      <Unfold title={t('services.note')}>
+        <Note owned={owned} />
+      </Unfold>
     </Stack>
   );
 }

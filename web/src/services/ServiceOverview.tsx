@@ -23,9 +23,11 @@ export function ServiceOverview() {
       <Section title={found.product.name}>
         <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
           <Fact name={t('billing.price')}>{money(found.price, found.currency, language)}</Fact>
-          <Fact name={t('services.due')}>
-            {found.duedate === null ? t('services.noPayment') : day(found.duedate, language)}
-          </Fact>
+          {found.status !== 'terminated' && (
+            <Fact name={t('services.due')}>
+              {found.duedate === null ? t('services.noPayment') : day(found.duedate, language)}
+            </Fact>
+          )}
           <Fact name={t('billing.created')}>{day(found.created_at, language)}</Fact>
           <Fact name={t('services.status')}>{t(`status.${found.status}`)}</Fact>
         </SimpleGrid>

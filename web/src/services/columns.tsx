@@ -45,8 +45,8 @@ export function useServiceColumns(): Column<Service>[] {
     {
       name: t('services.due'),
       isNumber: true,
-      cell: ({ duedate, price, currency }) =>
-        duedate === null
+      cell: ({ status, duedate, price, currency }) =>
+        duedate === null || status === 'terminated'
           ? t('services.noPayment')
           : t('services.perCycle', {
               price: money(price, currency, language),
