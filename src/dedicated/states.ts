@@ -125,8 +125,10 @@ function againstConsole(facts: Facts): Refusal | null {
   const { server } = facts;
   const state = stateOf(facts);
   const { from } = ruleOf('console');
-  if (server === null || !from.includes(state))
-    return notAllowed(`The server is ${state}; its console is shown when it is ${from.join(' or ')}`);
+  if (server === null || !from.includes(state)) {
+    const is = { creating: 'being set up', reinstalling: 'being reinstalled' }[state as string] ?? state;
+    return notAllowed(`The server is ${is}; its console is shown once that is done`);
+  }
   if (!server.canSwitch)
     return notAllowed('The console of this server is not shown here: ask our staff in a ticket');
   if (server.isProving)

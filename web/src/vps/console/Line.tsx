@@ -91,6 +91,8 @@ export function Line({ type, ask, isServer = false }: LineProps) {
 
   const again = () => setAttempt((before) => before + 1);
   const isOpen = phase.is === 'open';
+  // Then there is nothing to show, and trying again stands beside why.
+  const isFailed = phase.is === 'failed';
   return (
     <Stack gap="xs" ref={frame} className="console">
       <Group gap="xs">
@@ -99,41 +101,47 @@ export function Line({ type, ask, isServer = false }: LineProps) {
           {isOpen && t('console.open')}
           {phase.is === 'closed' && t(`console.${endingOf(phase.code, isServer)}`)}
         </Text>
-        {(phase.is === 'closed' || phase.is === 'failed') && (
+        {phase.is === 'closed' && (
           <Button size="xs" onClick={again}>
             {t('console.again')}
           </Button>
         )}
-        <Button
-          ref={leave}
-          size="xs"
-          variant="default"
-          onClick={() => {
-            void frame.current?.requestFullscreen();
-            viewer.current?.focus();
-          }}
-        >
-          {t('console.fullScreen')}
-        </Button>
-        <Button size="xs" variant="default" disabled={!isOpen} onClick={() => setTyping(true)}>
-          {t('console.paste')}
-        </Button>
-        {type === 'vnc' && (
-          <Button
-            size="xs"
-            variant="default"
-            disabled={!isOpen}
-            onClick={() => viewer.current?.pressCtrlAltDel?.()}
-          >
-            {t('console.ctrlAltDel')}
-          </Button>
+        {!isFailed && (
+          <>
+            <Button
+              ref={leave}
+              size="xs"
+              variant="default"
+              onClick={() => {
+                void frame.current?.requestFullscreen();
+                viewer.current?.focus();
+              }}
+            >
+              {t('console.fullScreen')}
+            </Button>
+            <Button size="xs" variant="default" disabled={!isOpen} onClick={() => setTyping(true)}>
+              {t('console.paste')}
+            </Button>
+            {type === 'vnc' && (
+              <Button
+                size="xs"
+                variant="default"
+                disabled={!isOpen}
+                onClick={() => viewer.current?.pressCtrlAltDel?.()}
+              >
+                {t('console.ctrlAltDel')}
+              </Button>
+            )}
+          </>
         )}
       </Group>
       {phase.is === 'failed' && <Refusal title={t('console.cannot')} error={phase.error} onRetry={again} />}
-      <div ref={place} className="console-place" data-phase={phase.is} />
-      <Text size="sm" c="dimmed">
-        {t('console.leave')}
-      </Text>
+      <div ref={place} className="console-place" data-phase={phase.is} hidden={isFailed} />
+      {!isFailed && (
+        <Text size="sm" c="dimmed">
+          {t('console.leave')}
+        </Text>
+      )}
       <Dialog title={t('console.paste')} isOpen={isTyping} onClose={() => setTyping(false)}>
         <form
           onSubmit={(event) => {
