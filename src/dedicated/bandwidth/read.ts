@@ -54,7 +54,7 @@ export async function viewTraffic(ctx: Context, serviceId: number) {
   const now = ctx.clock.now();
   return {
     used_gb: monthlyUsageGB,
-    limit_gb: monthlyLimitTB === null ? null : monthlyLimitTB * gbPerTb,
+    limit_gb: monthlyLimitTB === null ? null : wholeBytes(monthlyLimitTB * gbPerTb),
     resets_at: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
   };
 }
@@ -63,7 +63,13 @@ async function usageOf(ctx: Context, serviceId: number) {
   const { receivedBytes, sentBytes } = await readTrafficOf(ctx, serviceId, monthOf(ctx));
   const usedGb = (receivedBytes + sentBytes) / bytesPerGb;
   const { limitTb } = await readTrafficTerms(ctx, serviceId);
-  return { monthlyUsageGB: usedGb, monthlyUsageTB: usedGb / gbPerTb, monthlyLimitTB: limitTb };
+  // Of a month that it has begun in it is a part.
+  const monthlyLimitTB = limitTb === null ? null : wholeBytes(limitTb * gbPerTb) / gbPerTb;
+  return { monthlyUsageGB: usedGb, monthlyUsageTB: usedGb / gbPerTb, monthlyLimitTB };
+}
+
+function wholeBytes(gb: number): number {
+  return Math.round(gb * bytesPerGb) / bytesPerGb;
 }
 
 function monthOf(ctx: Context): string {

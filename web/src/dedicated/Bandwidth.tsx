@@ -64,7 +64,14 @@ function Month({ id }: { id: number }) {
           ))}
         </SimpleGrid>
       )}
-      {data?.terms != null && <Text size="sm">{trafficTerms(data.terms, t, language)}</Text>}
+      {data?.terms != null && (
+        <Text size="sm">
+          {trafficTerms(data.terms, t, language)}
+          {data.monthlyLimitTB !== null &&
+            data.monthlyLimitTB < data.terms.included &&
+            ` ${t('bandwidth.partOfMonth', { part: gigabytes(data.monthlyLimitTB * 1_000, language) })}`}
+        </Text>
+      )}
       <Text size="sm" c="dimmed">
         {t('bandwidth.monthText')}
       </Text>
