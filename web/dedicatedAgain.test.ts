@@ -104,7 +104,7 @@ it.each(corners)(
     // Whoever has not typed its name deletes nothing.
     expect(await submit.isDisabled()).toBe(true);
     await page.getByRole('radio', { name: say('One disk', 'Eine Platte') }).check({ force: true });
-    const disk = page.getByRole('checkbox', { name: /^NVME/ });
+    const disk = page.getByRole('checkbox', { name: /^NVMe/ });
     expect(await disk.count()).toBe(2);
     await disk.last().check();
     const chosen = (await disk.last().getAttribute('name'))?.replace('disk-', '');

@@ -7,6 +7,13 @@ import { bytes, moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { Button, Group, List, Refusal, Section, Skeleton, Text } from '../ui/index.ts';
 
+const methods = [
+  ...(['sanitize-block', 'sanitize-crypto', 'format-crypto', 'format-user-data'] as const),
+  ...(['ata-enhanced', 'ata', 'overwrite'] as const),
+] as const;
+const isMethod = (method: string | null): method is (typeof methods)[number] =>
+  methods.some((each) => each === method);
+
 /** How the disks of a server were wiped whose service has ended, to read and to keep. */
 export function Erasure({ id }: { id: number }) {
   const { t, language } = useText();
@@ -40,7 +47,10 @@ export function Erasure({ id }: { id: number }) {
             columns={[
               { name: t('server.disk'), cell: ({ model }) => model ?? '–' },
               { name: t('server.serial'), cell: ({ serial }) => serial },
-              { name: t('server.method'), cell: ({ method }) => method ?? '–' },
+              {
+                name: t('server.method'),
+                cell: ({ method }) => (isMethod(method) ? t(`server.method_${method}`) : (method ?? '–')),
+              },
               { name: t('server.size'), isNumber: true, cell: (disk) => bytes(disk.bytes, language) },
             ]}
           />

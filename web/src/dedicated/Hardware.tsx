@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { Schema } from '../../../client/index.ts';
 import { serverHardware, serverSensors, service } from '../data/queries/index.ts';
-import { bytes, decimal, gigabytes, moment } from '../text/formats.ts';
+import { bytes, decimal, diskKind, gigabytes, moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import { Fact, List, Refusal, Section, SimpleGrid, Skeleton, Stack, Text } from '../ui/index.ts';
 
@@ -68,7 +68,7 @@ function Parts({ of }: { of: Measured }) {
         columns={[
           { name: t('server.disk'), cell: ({ model }) => model },
           { name: t('server.serial'), cell: ({ serial }) => serial },
-          { name: t('server.kind'), cell: ({ kind }) => kind.toUpperCase() },
+          { name: t('server.kind'), cell: ({ kind }) => diskKind(kind) },
           {
             name: t('services.status'),
             cell: ({ healthy }) =>

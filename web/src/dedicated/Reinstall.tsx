@@ -4,7 +4,7 @@ import { reinstallDedicatedServer } from '../../../client/generated/fields/reins
 import type { Schema } from '../../../client/index.ts';
 import { client } from '../data/client.ts';
 import { product, server, serverHardware, service, sshKeys } from '../data/queries/index.ts';
-import { bytes } from '../text/formats.ts';
+import { bytes, diskKind } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
 import {
   Alert,
@@ -159,7 +159,7 @@ function Disks({ of, chosen, onChoose }: DisksProps) {
         <Tick
           key={disk.serial}
           name={`disk-${disk.serial}`}
-          label={`${disk.kind.toUpperCase()} · ${bytes(disk.bytes, language)} · ${disk.serial}`}
+          label={`${diskKind(disk.kind)} · ${bytes(disk.bytes, language)} · ${disk.serial}`}
           help={disk.model}
           isOn={chosen.has(disk.serial)}
           onChange={(isIn) => turn(disk.serial, isIn)}

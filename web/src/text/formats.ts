@@ -164,3 +164,8 @@ export function countdown(seconds: number): string {
   const left = Math.max(0, Math.ceil(seconds));
   return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
 }
+
+/** A kind of disks as it is written: `NVMe`, `SSD`, `HDD`. */
+export function diskKind(kind: string): string {
+  return kind === 'nvme' ? 'NVMe' : kind.toUpperCase();
+}

@@ -38,7 +38,7 @@ export function Actions({ id, few = false }: { id: number; few?: boolean }) {
       empty={<Text>{t('machine.noHistory')}</Text>}
       more={few ? undefined : moreOf(read)}
       columns={[
-        { name: t('machine.history'), cell: ({ command }) => commandName(command) },
+        { name: t('machine.action'), cell: ({ command }) => commandName(command) },
         {
           name: t('services.status'),
           cell: (action) => (

@@ -1,4 +1,5 @@
 import type { Schema } from '../../../../client/index.ts';
+import { diskKind } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
 import { Facts, List, Section, Text, useColumns } from '../../ui/index.ts';
 
@@ -14,7 +15,7 @@ export function Hardware({
   const columns = useColumns<Measured['disks'][number]>(
     ['serial', 'model', 'kind', 'bytes', 'firmware', 'healthy'],
     {
-      kind: ({ kind }) => kind.toUpperCase(),
+      kind: ({ kind }) => diskKind(kind),
       healthy: ({ healthy }) =>
         t(healthy === null ? 'racks.health_none' : healthy ? 'racks.health_ok' : 'racks.health_bad'),
     },

@@ -3,7 +3,7 @@ import { openServerConsole } from '../../../../client/generated/fields/openServe
 import type { Schema } from '../../../../client/index.ts';
 import { client } from '../../data/client.ts';
 import { useText } from '../../text/index.ts';
-import { Act, Named, Section } from '../../ui/index.ts';
+import { Act, Group, Named, Section } from '../../ui/index.ts';
 import { Line } from '../../vps/console/Line.tsx';
 
 /** The serial line of a server, once staff has said why it looks. */
@@ -16,19 +16,21 @@ export function ServerConsole({ of: { id, state, actions } }: { of: Schema<'Serv
     client.post('/staff/servers/{id}/console', { path: { id }, body: { reason } });
   return (
     <Section title={t('tab.console')}>
-      <Act
-        operation="openServerConsole"
-        fields={openServerConsole}
-        label={t('racks.openConsole')}
-        text={t(state === 'rented' ? 'racks.openRentedConsole' : 'racks.openConsoleText')}
-        action={actions.console}
-        onAct={async ({ reason = '' }) => {
-          given.current = await ask(reason);
-          setOpened((before) => ({ reason, nth: (before?.nth ?? 0) + 1 }));
-        }}
-      >
-        <Named name="reason" />
-      </Act>
+      <Group>
+        <Act
+          operation="openServerConsole"
+          fields={openServerConsole}
+          label={t('racks.openConsole')}
+          text={t(state === 'rented' ? 'racks.openRentedConsole' : 'racks.openConsoleText')}
+          action={actions.console}
+          onAct={async ({ reason = '' }) => {
+            given.current = await ask(reason);
+            setOpened((before) => ({ reason, nth: (before?.nth ?? 0) + 1 }));
+          }}
+        >
+          <Named name="reason" />
+        </Act>
+      </Group>
       {opened !== null && (
         <Line
           key={opened.nth}
