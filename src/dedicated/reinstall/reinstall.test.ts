@@ -71,6 +71,7 @@ describe('a reinstallation', () => {
         server.does = {};
         const { state, locked, current_action: now, actions } = await overview(server);
         seen.push(state, locked, now.command, actions.stop.code, actions.reinstall.code);
+        seen.push(actions.console.reason);
         const answers = [await customer.post(`${server.path}/restart`, { force: true }), await ask(server)];
         answers.push(await staff().post(`/staff/servers/${server.id}/stop`, { force: true }));
         seen.push(answers.map(({ status, body }) => [status, body.code]));
@@ -95,7 +96,10 @@ describe('a reinstallation', () => {
       initiator: { type: 'api_key' },
     });
     const locked = [409, 'locked'];
-    expect(seen).toEqual(['reinstalling', true, 'reinstall', 'locked', 'locked', [locked, locked, locked]]);
+    expect(seen).toEqual([
+      ...['reinstalling', true, 'reinstall', 'locked', 'locked'],
+      ...['The server is being reinstalled; its console is shown once that is done', [locked, locked, locked]],
+    ]);
     expect(server.plans[1]).toMatchObject({
       ...{ task: 'install', wipe: [a, b], layout: { kind: 'raid1', serials: [a, b] } },
       identity: {
