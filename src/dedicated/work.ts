@@ -1,6 +1,7 @@
 import {
   beginCustomerWork,
   endCustomerWork,
+  isServerOn,
   type RentedServer,
   requireServerOff,
   serverOfService,
@@ -10,6 +11,7 @@ import {
   enqueue,
   type Failure,
   fail,
+  findLastRestore,
   type NamedJob,
   type OrganizationContext,
   type Run,
@@ -89,6 +91,26 @@ export async function requireUntouched<P extends CustomerJob, S>(run: Run<P, S>)
   if (run.isHeld) await requireServerOff(run, run.payload.serverId);
 }
 
+/** Code of a server that may have become somebody else's before a restore of the database. */
+export const restoredSince = 'restored_since';
+
+/**
+ * Whether a server is on, before the first change to it. `restored_since` of one that is on and was rented before the backup that was restored: it may be somebody
+ * else's since, whose disks nobody wipes or shows to others.
+ */
+export async function lookFirst<P extends CustomerJob, S>(run: Run<P, S>): Promise<boolean> {
+  const { ctx, payload } = run;
+  await requireUntouched(run);
+  const isOn = await isServerOn(run, payload.serverId);
+  const restore = await findLastRestore(ctx);
+  const server = await serverOfService(ctx, payload.serviceId);
+  if (isOn && restore !== null && server !== null && server.stateSince <= restore.restored_at)
+    throw Object.assign(new Error('the server is on, and was rented before the backup that was restored'), {
+      ...{ code: restoredSince, permanent: true, unwanted: true },
+    });
+  return isOn;
+}
+
 /** Ends a job's action, in words for its customer, and the server is at rest; one that has ended stays as it ended. */
 export async function endWork(
   tx: TxContext,
@@ -98,9 +120,9 @@ export async function endWork(
   if (await endActionById(tx, actionId, error)) await endCustomerWork(tx, serverId);
 }
 
-/** Staff hears of what failed, but for what nobody wants any more. */
+/** Staff hears of what failed, but for what nobody wants any more, and for what its customer is told to look at. */
 export function verdictOn({ code }: Failure): 'unwanted' | undefined {
-  return code === calledOff ? 'unwanted' : undefined;
+  return code === calledOff || code === restoredSince ? 'unwanted' : undefined;
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -109,6 +131,8 @@ const reasons: Readonly<Record<string, string>> = {
   disk_not_wiped: 'A disk of the server could not be wiped',
   image_unusable: 'The system could not be loaded onto the server',
   server_unfit: 'The server started, and does not answer by SSH at its first address',
+  [restoredSince]:
+    'Our database was restored from a backup, and since then nothing is done to a server that is on: look whether it is yours, stop it, and ask again',
   [calledOff]: 'It was called off, because the service has ended',
 };
 

@@ -1,15 +1,12 @@
 import {
   closeAssignment,
   findAssignment,
-  isServerOn,
   ServerFailure,
-  serverOfService,
   startFromDisks,
   switchOff,
 } from '../../fleet/index.ts';
 import {
   type Failure,
-  findLastRestore,
   type Run,
   type Step,
   saga,
@@ -25,9 +22,10 @@ import {
   endWork,
   inCustomersWords,
   isWanted,
+  lookFirst,
   mayRun,
-  requireUntouched,
   requireWanted,
+  restoredSince,
   verdictOn,
 } from '../work.ts';
 import { addressesOf, type ReinstallPayload, reinstallJob } from './reinstall.ts';
@@ -42,21 +40,11 @@ interface State extends AtServer {
 type ReinstallRun = Run<ReinstallPayload, State>;
 type ReinstallStep = Step<ReinstallPayload, State>;
 
-/** Code of a server that may have become somebody else's before a restore of the database. */
-const restoredSince = 'restored_since';
-
 const lookStep: ReinstallStep = {
   name: 'look',
   do: async (run) => {
-    const { ctx, payload } = run;
-    await requireUntouched(run);
-    const wasOn = await isServerOn(run, payload.serverId);
-    const restore = await findLastRestore(ctx);
-    const server = await serverOfService(ctx, payload.serviceId);
-    if (wasOn && restore !== null && server !== null && server.stateSince <= restore.restored_at)
-      throw Object.assign(new Error('the server is on, and was rented before the backup that was restored'), {
-        ...{ code: restoredSince, permanent: true, unwanted: true },
-      });
+    const { payload } = run;
+    const wasOn = await lookFirst(run);
     return { serverId: payload.serverId, assignmentId: payload.assignmentId, wasOn };
   },
   undo: ({ ctx, payload }) =>
@@ -125,7 +113,7 @@ export const reinstall = saga<ReinstallPayload, State>({
   succeeded: (tx, payload) => endWork(tx, payload, null),
   failed: async (tx, payload, failure) => {
     await endBadly(tx, payload, failure);
-    return failure.code === restoredSince ? 'unwanted' : verdictOn(failure);
+    return verdictOn(failure);
   },
   stuck: endBadly,
 });
@@ -136,7 +124,7 @@ async function endBadly(tx: TxContext, payload: ReinstallPayload, failure: Failu
   const isInstalled = assignment?.state === 'done';
   const message =
     failure.code === restoredSince
-      ? 'Our database was restored from a backup, and since then no server that is on is wiped: look whether it is yours, stop it, and ask again'
+      ? inCustomersWords(failure)
       : `${inCustomersWords(failure)}. ${afterwards(isTouched, isInstalled)}`;
   if (isTouched && !isInstalled && (await isWanted(tx, payload)))
     await noteProblem(tx, payload.serviceId, message);

@@ -187,6 +187,22 @@ describe('what cannot be', () => {
   }, 180_000);
 });
 
+it('after a restore nobody is let at the disks of a server that is on: it may be somebody else’s since', async () => {
+  const server = await rentPlayed(world, customer);
+  await sql(
+    world.product,
+    `insert into restores (made_at, restored_at, settled_at, released_at) select state_since, state_since, state_since, state_since from servers where id = $1`,
+    server.id,
+  );
+  const starts = server.bmc.starts.length;
+  const refused = await ended(server, await asked(server, on));
+  expect(refused.error).toMatchObject({ code: 'restored_since', message: expect.stringMatching(/stop it/) });
+  expect([server.bmc.power, server.bmc.starts.length]).toEqual(['on', starts]);
+  await ended(server, (await customer.post(`${server.path}/stop`, { force: true })).body.data.action.id);
+  expect(await ended(server, await asked(server, on))).toMatchObject({ status: 'success' });
+  await sql(world.product, 'delete from restores');
+}, 90_000);
+
 describe('what succeeded stays', () => {
   it.each([['dedicated.rescue', true] as const, ['dedicated.rescueOff', false] as const])(
     'however often %s is lost in the middle of its steps',

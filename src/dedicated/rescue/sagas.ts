@@ -26,9 +26,11 @@ import {
   endWork,
   inCustomersWords,
   isWanted,
+  lookFirst,
   mayRun,
   requireUntouched,
   requireWanted,
+  restoredSince,
   verdictOn,
 } from '../work.ts';
 import { type RescuePayload, rescueJob, rescueOffJob } from './rescue.ts';
@@ -49,9 +51,8 @@ const buttonMs = 30_000;
 const lookStep: RescueStep = {
   name: 'look',
   do: async (run) => {
-    await requireUntouched(run);
     const { assignmentId, serverId } = run.payload;
-    return { serverId, assignmentId, wasOn: await isServerOn(run, serverId) };
+    return { serverId, assignmentId, wasOn: await lookFirst(run) };
   },
   undo: ({ ctx, payload }) =>
     transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, payload.assignmentId)),
@@ -126,7 +127,9 @@ const tryAgain =
 async function endBadly(tx: TxContext, payload: RescuePayload, failure: Failure): Promise<void> {
   // Also where its way back did not come to an end: what failed is nothing that a server starts later.
   await closeAssignment(tx, payload.assignmentId);
-  await endWork(tx, payload, { code: failure.code, message: `${inCustomersWords(failure)}. ${tryAgain}` });
+  const said = inCustomersWords(failure);
+  const message = failure.code === restoredSince ? said : `${said}. ${tryAgain}`;
+  await endWork(tx, payload, { code: failure.code, message });
 }
 
 /** It is heard first: of one that does not answer the rescue system stays on, and can be turned off later. */

@@ -218,10 +218,23 @@ it('after a restore of the database nobody’s server is switched off before a p
   await settleRestore(product.ctx, jobsOfCustomers, async () => undefined);
   server.bmc.failing = {};
   expect(await jobsOf(server, 'dedicated.suspend')).toMatchObject([{ state: 'stuck' }]);
+  // Nor when it is tried again without that anybody has looked.
+  const [stuck] = await sql<{ id: number }>(
+    product,
+    `select id from jobs where name = 'dedicated.suspend' and state = 'stuck'`,
+  );
+  const retried = await product.staff.post(`/staff/jobs/${stuck?.id}/retry`);
+  expect(retried.status, JSON.stringify(retried.body)).toBe(200);
+  await until(
+    () => jobsOf(server, 'dedicated.suspend'),
+    ([job]) => job?.state === 'failed' || job?.state === 'stuck' || job?.state === 'done',
+    60_000,
+  );
+  expect([server.bmc.power, (await jobsOf(server, 'dedicated.suspend'))[0]?.state]).toEqual(['on', 'stuck']);
   // Also not by the look that is taken every minute.
   await sql(
     product,
-    `update jobs set dismissed_at = now() where name = 'dedicated.suspend' and state = 'stuck'`,
+    `update jobs set dismissed_at = now() where name = 'dedicated.suspend' and state in ('stuck', 'failed')`,
   );
   await product.periodic('dedicated.watchSuspended');
   await product.periodic('fleet.askBmcs');

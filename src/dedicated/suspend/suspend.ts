@@ -10,6 +10,7 @@ import {
   type RentedServer,
   readPowerOf,
   readWasOn,
+  requireServerOff,
   startServer,
 } from '../../fleet/index.ts';
 import {
@@ -88,6 +89,11 @@ async function callOffWork(tx: TxContext, serviceId: number, server: RentedServe
   await endCustomerWork(tx, server.id);
 }
 
+/** After a restore a server that is on may be somebody else's since; one whose BMC is silent is waited for. */
+async function requireLeftAlone(run: PowerRun, serverId: number): Promise<void> {
+  if (run.isHeld && (await readPowerOf(run, serverId)).power === 'on') await requireServerOff(run, serverId);
+}
+
 const suspendedStep: PowerStep = {
   name: 'find',
   transactional: true,
@@ -113,6 +119,7 @@ const offStep: PowerStep = {
   do: async (run) => {
     const server = await requireIn(run.ctx, run.payload, 'suspended');
     requireRest(server);
+    await requireLeftAlone(run, server.id);
     return haltServer(run, server.id, () => isIn(run.ctx, run.payload, 'suspended'));
   },
 };
@@ -144,6 +151,7 @@ const onStep: PowerStep = {
       throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
     }
     if ((await readWasOn(ctx, payload.serviceId)) !== true) return {};
+    await requireLeftAlone(run, server.id);
     const found = await startServer(run, server.id, () => isIn(ctx, payload, 'active'));
     return { serverId: server.id, ...found };
   },
