@@ -74,7 +74,7 @@ export const askingBmc = saga<Payload, State>({
   },
 });
 
-/** After a restore of the database a BMC may have a password that we made since the backup: it is found, and kept. */
+/** A BMC may have a password that we made and do not know to be its own, as after a restore of the database: it is found, and kept. */
 async function askPower(
   { ctx, drivers }: { ctx: Context; drivers: Drivers },
   serverId: number,
@@ -85,7 +85,7 @@ async function askPower(
     return await bmc.readPower({ timeoutMs: askTimeoutMs });
   } catch (error) {
     const isRefused = isOfBmc(error) && error.code === 'sign_in_refused';
-    const later = isRefused ? await laterPassword(ctx, bmc, serverId, connection) : null;
+    const later = isRefused ? await laterPassword(ctx, bmc, serverId, connection, error.message) : null;
     if (later === null) throw error;
     await transaction(ctx, 'fleet.keepLaterPassword', (tx) =>
       keepBmcPassword(tx, serverId, placeOf(connection), later.no),

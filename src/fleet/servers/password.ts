@@ -4,15 +4,20 @@ import { placeNow, sealBmcPassword } from './bmc.ts';
 
 /** After a restore so many are tried: one for each time that a server went to a customer or came back since the backup. Some BMCs lock an account after more. */
 const mostAhead = 3;
+/** Without one: a password was set, and what was to keep it failed before, or has not come to it yet. */
+const mostUnkept = 1;
 /** All BMCs take so many; some cut longer ones without a word. */
 const characters = 16;
 /** None that look alike; of both sizes and digits, as some BMCs demand. */
 const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const classes = [/[A-Z]/, /[a-z]/, /[2-9]/];
 
-const numberOf = statement<{ password_no: number; problem: string | null }, { serverId: number }>(
+const numberOf = statement<
+  { password_no: number; problem: string | null; asked_at: Date | null },
+  { serverId: number }
+>(
   'fleet.bmcPasswordNo',
-  'select password_no, problem from server_bmcs where server_id = :serverId',
+  'select password_no, problem, asked_at from server_bmcs where server_id = :serverId',
 );
 const write = statement<never, { serverId: number; at: string; password: Buffer; no: number }>(
   'fleet.writeBmcPassword',
@@ -67,16 +72,24 @@ export async function keepBmcPassword(
   await tx.db.run(write, { serverId, at, password, no });
 }
 
-/** After a restore: a later password of ours that a BMC lets in with, which does not with the one that we know. Tried once, when that is found out. Null: none. */
+/**
+ * A later password of ours that a BMC lets in with, which refuses the one that we know: set before it could be kept, or known no more since a restore. Tried once for
+ * each time that it says so, and once after a restore. `refusal`: what it says. Null: none.
+ */
 export async function laterPassword(
   ctx: Context,
   bmc: Bmc,
   serverId: number,
   { user }: BmcConnection,
+  refusal: string,
 ): Promise<{ no: number; password: string } | null> {
   const known = await ctx.db.maybe(numberOf, { serverId });
-  if (known === null || known.problem !== null || (await findLastRestore(ctx)) === null) return null;
-  for (let no = known.password_no + 1; no <= known.password_no + mostAhead; no += 1) {
+  if (known === null) return null;
+  const restore = await findLastRestore(ctx);
+  const isSince = restore === null || (known.asked_at !== null && known.asked_at > restore.restored_at);
+  if (known.problem === refusal && isSince) return null;
+  const most = known.password_no + (restore === null ? mostUnkept : mostAhead);
+  for (let no = known.password_no + 1; no <= most; no += 1) {
     const password = passwordOf(ctx, serverId, no);
     if (await bmc.signsIn(user, password)) return { no, password };
   }
