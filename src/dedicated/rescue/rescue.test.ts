@@ -70,6 +70,17 @@ describe('the rescue system', () => {
       addresses: [expect.objectContaining({ family: 4, address: server.ip })],
     });
     expect(JSON.stringify((await customer.get(`${server.path}/history`)).body)).not.toContain(password);
+    // Whoever is root there says what they like in its name.
+    const made = { method: 'ata', marks: 1, marks_left: 0, not_zero: 0, seconds: 1, tried: [], drive: {} };
+    for (const serial of [...server.disks, 'made-up'])
+      await server.installer?.call('POST', 'report', { kind: 'wiped', serial, bytes: 1, ...made });
+    expect(
+      await sql(
+        world.product,
+        `select erasures from server_assignments where server_id = $1 and kind = 'rescue'`,
+        server.id,
+      ),
+    ).toEqual([{ erasures: {} }]);
     expect([server.wipes, world.greets.has(server.ip)]).toEqual([1, true]);
 
     expect(await ended(server, await asked(server, { enabled: false }))).toMatchObject({

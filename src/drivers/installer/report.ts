@@ -7,6 +7,9 @@ const Seconds = Type.Integer({ minimum: 0, maximum: 10_000_000 });
 const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Line = Type.String({ maxLength: 500 });
 
+/** Some thousand characters are usual. */
+const longestDrive = 65_536;
+
 /** What was tried with a disk: how the program ended, and the last of what it said. */
 const Tried = Type.Object({ method: Line, exit: Type.Integer(), log: Type.String({ maxLength: 4_000 }) });
 
@@ -49,7 +52,7 @@ export interface Wiped {
   notZero: number;
   seconds: number;
   tried: Static<typeof Tried>[];
-  /** The drive's own record, as `smartctl -j` prints it. */
+  /** The drive's own record, as `smartctl -j` prints it; empty where that is longer than any drive's. */
   drive: Record<string, unknown>;
 }
 
@@ -114,6 +117,6 @@ function wipedOf(raw: Static<typeof RawWiped>): Wiped {
     notZero: raw.not_zero,
     seconds,
     tried,
-    drive,
+    drive: JSON.stringify(drive).length > longestDrive ? {} : drive,
   };
 }

@@ -244,6 +244,16 @@ describe('a report', () => {
     return report.kind === 'wiped' ? report.wiped.method : undefined;
   };
 
+  it('of a wiped disk keeps what its drive says, unless that is longer than any drive’s', () => {
+    const driveOf = (drive: object) => {
+      const report = readReport({ ...wiped, drive });
+      return report.kind === 'wiped' ? report.wiped.drive : undefined;
+    };
+    const usual = { model_name: 'm'.repeat(20_000) };
+    expect([driveOf(usual), driveOf({ a: 'a'.repeat(66_000) })]).toEqual([usual, {}]);
+    expect(methodOf({ drive: { a: 'a'.repeat(66_000) } })).toBe('format-user-data');
+  });
+
   it('of a wiped disk counts by what could be read afterwards', () => {
     expect(methodOf({})).toBe('format-user-data');
     expect(methodOf({ marks_left: 1 })).toBeNull();
