@@ -199,6 +199,36 @@ describe('the server of a suspended service', () => {
     expect((await overview(server)).state).toBe('running');
   }, 120_000);
 
+  it('that a rescue had off when it was called off is on again afterwards', async () => {
+    const server = await rented();
+    // Its BMC takes its time, so that the rescue is at it when the suspension comes.
+    server.bmc.failing = { slowMs: 300 };
+    const asked = await customer.post(`${server.path}/rescue`, { enabled: true, password: 'Good-Pass-1' });
+    expect(asked.status, JSON.stringify(asked.body)).toBe(200);
+    await goes(server, 'off');
+    await changed(server, 'suspend');
+    expect(server.bmc.power).toBe('off');
+    await changed(server, 'unsuspend');
+    expect([server.bmc.power, (await overview(server)).state]).toEqual(['on', 'running']);
+  }, 120_000);
+
+  it('whose button was pressed when it was paid goes off, and on again', async () => {
+    const server = await rented();
+    server.bmc.failing = { ignoresButton: true };
+    await change(server, 'suspend');
+    await until(
+      () =>
+        sql<{ steps: number }>(
+          product,
+          `select count(*)::int as steps from job_steps where job_id = (select max(id) from jobs where name = 'dedicated.suspend')`,
+        ),
+      ([row]) => (row?.steps ?? 0) >= 3,
+      30_000,
+    );
+    await changed(server, 'unsuspend');
+    expect([server.bmc.power, server.bmc.starts]).toEqual(['on', ['disk']]);
+  }, 60_000);
+
   it('has nothing installed any more: what was under way is called off', async () => {
     const server = await rented();
     const assignment = await transaction(product.ctx, 'test.open', (tx) =>

@@ -2,6 +2,7 @@ import {
   closeAllOf,
   dropWasOn,
   endCustomerWork,
+  findAssignment,
   findRentedServer,
   findUnfinishedOf,
   haltServer,
@@ -25,6 +26,8 @@ import {
 import { requireOrder } from '../../services/index.ts';
 import { endActionById } from '../actions.ts';
 import { findUnderWay } from '../queries.ts';
+import { reinstallJob } from '../reinstall/reinstall.ts';
+import { rescueJob, rescueOffJob } from '../rescue/rescue.ts';
 import { noteProblem } from '../systems.ts';
 
 interface Payload {
@@ -58,8 +61,12 @@ async function requireIn(
   const { status: is } = await requireOrder(ctx, serviceId);
   const server = await findRentedServer(ctx, serviceId);
   if (is === status && server?.state === 'rented') return server;
+  throw notIn(is);
+}
+
+function notIn(is: string): Error {
   const message = `the service is ${is}, or has no server that is its customer's`;
-  throw Object.assign(new Error(message), { code: calledOff, permanent: true, unwanted: true });
+  return Object.assign(new Error(message), { code: calledOff, permanent: true, unwanted: true });
 }
 
 async function isIn(ctx: Context, payload: Payload, status: 'suspended' | 'active'): Promise<boolean> {
@@ -68,16 +75,27 @@ async function isIn(ctx: Context, payload: Payload, status: 'suspended' | 'activ
 
 /** What its customer or staff has asked of its power has its end first: two at once would each undo what the other did. */
 function requireRest({ switching }: RentedServer): void {
-  if (switching === null) return;
-  const message = `the action ${switching} is still running on the server`;
-  throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+  if (switching !== null) throw atWork(`the action ${switching} is still running on the server`);
+}
+
+/** The same of what was called off with a suspension: its job ends at its next step, and is at the BMC until then. */
+async function requireWorkOver(ctx: Context, { serviceId }: Payload): Promise<void> {
+  for (const each of [reinstallJob, rescueJob, rescueOffJob])
+    if (await isJobOpenAbout(ctx, each, { serviceId }))
+      throw atWork(`${each.name} is still at work on the server`);
+}
+
+function atWork(message: string): Error {
+  return Object.assign(new Error(message), { code: 'server_at_work', waits: true });
 }
 
 /** Whatever our installer was to do for its customer, or does, is called off: it would have the server on. Its job sees that its action has ended. */
 async function callOffWork(tx: TxContext, serviceId: number, server: RentedServer): Promise<void> {
-  const assignment = await findUnfinishedOf(tx, server.id);
+  const found = await findUnfinishedOf(tx, server.id);
   await closeAllOf(tx, server.id);
-  if (assignment?.kind === 'install' && assignment.given_at !== null)
+  // As it was when it was closed: it may have begun, or ended, until then.
+  const assignment = found === null ? null : await findAssignment(tx, found.id);
+  if (assignment?.kind === 'install' && assignment.state === 'cancelled' && assignment.given_at !== null)
     await noteProblem(
       tx,
       serviceId,
@@ -87,6 +105,8 @@ async function callOffWork(tx: TxContext, serviceId: number, server: RentedServe
   if (action === null) return;
   await endActionById(tx, action.id, { code: calledOff, message: 'The service was suspended' });
   await endCustomerWork(tx, server.id);
+  // Its job may have it off at the moment; its customer had it on, or wanted it to be.
+  await keepWasOn(tx, serviceId, true);
 }
 
 /** After a restore a server that is on may be somebody else's since; one whose BMC is silent is waited for. */
@@ -109,18 +129,32 @@ const lookStep: PowerStep = {
   do: async (run) => {
     const server = await requireIn(run.ctx, run.payload, 'suspended');
     requireRest(server);
+    await requireWorkOver(run.ctx, run.payload);
     return readPowerOf(run, server.id);
   },
   recorded: (tx, { serviceId }, { power }) => keepWasOn(tx, serviceId, power === 'on'),
 };
 
+/** From here on it goes to the end: once its button was pressed the server goes off, be it minutes later, and what has it on again waits for that. */
+const restStep: PowerStep = {
+  name: 'rest',
+  do: async ({ ctx, payload }) => {
+    requireRest(await requireIn(ctx, payload, 'suspended'));
+    await requireWorkOver(ctx, payload);
+  },
+};
+
 const offStep: PowerStep = {
   name: 'off',
   do: async (run) => {
-    const server = await requireIn(run.ctx, run.payload, 'suspended');
+    const { ctx, payload } = run;
+    const isPaid = await isIn(ctx, payload, 'active');
+    const server = await requireIn(ctx, payload, isPaid ? 'active' : 'suspended');
+    // Its customer has had something done with it since.
+    if (isPaid && (server.customerWork !== null || server.switching !== null)) throw notIn('active');
     requireRest(server);
     await requireLeftAlone(run, server.id);
-    return haltServer(run, server.id, () => isIn(run.ctx, run.payload, 'suspended'));
+    return haltServer(run, server.id);
   },
 };
 
@@ -132,7 +166,7 @@ export const suspendServer = saga<Payload, State>({
   name: 'dedicated.suspend',
   queue: 'machine',
   outages,
-  steps: [suspendedStep, lookStep, offStep],
+  steps: [suspendedStep, lookStep, restStep, offStep],
   succeeded: async (tx, _payload, { serverId, at, power }) => {
     if (serverId !== undefined && at !== undefined && power !== undefined)
       await hearPower(tx, serverId, at, power);
@@ -146,10 +180,11 @@ const onStep: PowerStep = {
     const { ctx, payload } = run;
     const server = await requireIn(ctx, payload, 'active');
     requireRest(server);
-    if (await isJobOpenAbout(ctx, suspendServer, payload)) {
-      const message = 'the server is still being switched off';
-      throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
-    }
+    if (server.customerWork !== null)
+      throw atWork(`the action ${server.customerWork} is still running on the server`);
+    await requireWorkOver(ctx, payload);
+    if (await isJobOpenAbout(ctx, suspendServer, payload))
+      throw atWork('the server is still being switched off');
     if ((await readWasOn(ctx, payload.serviceId)) !== true) return {};
     await requireLeftAlone(run, server.id);
     const found = await startServer(run, server.id, () => isIn(ctx, payload, 'active'));
@@ -180,7 +215,6 @@ function verdictOf({ code }: Failure): 'unwanted' | undefined {
 export async function requireSuspensionAtRest(ctx: PowerRun['ctx'], serviceId: number): Promise<void> {
   for (const each of [suspendServer, resumeServer]) {
     if (!(await isJobOpenAbout(ctx, each, { serviceId }))) continue;
-    const message = 'the server is being switched for the suspension of its service';
-    throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+    throw atWork('the server is being switched for the suspension of its service');
   }
 }

@@ -44,8 +44,8 @@ export function readPowerOf(at: AtHand, serverId: number): Promise<{ at: string;
   return withBmc(at, serverId, (bmc) => bmc.readPower());
 }
 
-/** Presses the power button of a server that is on and takes its power two minutes later, unless `isWanted` says no by then. */
-export function haltServer(at: AtHand, serverId: number, isWanted: () => Promise<boolean>) {
+/** Presses the power button of a server that is on, and takes its power two minutes later. */
+export function haltServer(at: AtHand, serverId: number) {
   return withBmc(at, serverId, async (bmc): Promise<ServerPower> => {
     if ((await bmc.readPower()) === 'off') return 'off';
     try {
@@ -56,7 +56,6 @@ export function haltServer(at: AtHand, serverId: number, isWanted: () => Promise
         (error.code !== 'shutdown_timeout' && error.code !== 'nothing_happened')
       )
         throw error;
-      if (!(await isWanted())) return bmc.readPower();
       await bmc.powerOff();
     }
     return 'off';
