@@ -40,6 +40,7 @@ export {
   openAssignment,
 } from './assignments/open.ts';
 export { othersAtBmc, type Renewed, renewBmcPassword, shutOthersOut } from './assignments/ownBmc.ts';
+export { lookForRescue, proveAnew } from './assignments/proveRescue.ts';
 export { type Assignment, type Erasure, sealedPlans } from './assignments/rows.ts';
 export { type Needs, requireAddresses, requireAvailable } from './availability.ts';
 export { writeCapabilities } from './capabilities.ts';

@@ -198,6 +198,22 @@ describe('what cannot be', () => {
   }, 180_000);
 });
 
+it('a rescue system that starts again before its job has ended is proved', async () => {
+  const server = await rentPlayed(world, customer);
+  server.does = {
+    at: async (step) => {
+      if (step !== 'rescue' || server.plans.length !== 2) return;
+      // It says that it is there, and does not come to greet.
+      await server.installer?.call('POST', 'report', { kind: 'done' });
+      setTimeout(() => server.reboot(), 500);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    },
+  };
+  expect(await ended(server, await asked(server, on))).toMatchObject({ status: 'success' });
+  expect(server.plans.filter(({ task }) => task === 'rescue')).toHaveLength(2);
+  expect(await overview(server)).toMatchObject({ state: 'rescue' });
+}, 90_000);
+
 it('after a restore nobody is let at the disks of a server that is on: it may be somebody else’s since', async () => {
   const server = await rentPlayed(world, customer);
   await sql(

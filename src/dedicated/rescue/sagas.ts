@@ -3,6 +3,8 @@ import {
   closeAssignment,
   findAssignment,
   isServerOn,
+  lookForRescue,
+  proveAnew,
   ServerFailure,
   shutDownServer,
   startFromDisks,
@@ -102,6 +104,8 @@ const readyStep: RescueStep = {
     const { ctx, payload, state } = run;
     await requireWanted(ctx, payload);
     await writeProgress(ctx, payload.actionId, { percent: 97, note: 'The rescue system is there' });
+    // It may start again before it greets.
+    await proveAnew(run, payload.assignmentId);
     const [first] = await addressesOf(ctx, payload.serviceId);
     if (first === undefined) return; // it is reached over its serial line alone
     await requireGreeting(run, first.address, new Date(state.reachedAt ?? 0), 'the rescue system');
@@ -113,7 +117,11 @@ export const rescue = saga<RescuePayload, State>({
   name: rescueJob.name,
   queue: 'racks',
   steps: [lookStep, offStep, ...carryingOut, readyStep, { name: 'disarm', do: disarmIfHeard }],
-  succeeded: (tx, payload) => endWork(tx, payload, null),
+  succeeded: async (tx, payload) => {
+    await endWork(tx, payload, null);
+    // Of one that has begun to start again nobody else was told while the job went on.
+    await lookForRescue(tx, payload.assignmentId);
+  },
   failed: async (tx, payload, failure) => {
     await endBadly(tx, payload, failure);
     return verdictOn(failure);

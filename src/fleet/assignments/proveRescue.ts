@@ -1,16 +1,12 @@
 import { type Context, enqueue, isJobOpenAbout, saga, statement, transaction } from '../../platform/index.ts';
-import { proveClaimed, ServerFailure } from './carryOut.ts';
+import { provingSince } from '../consoles/proving.ts';
+import { type AtHand, proveClaimed, ServerFailure } from './carryOut.ts';
 import { findAssignment } from './open.ts';
 import { isUnfinished } from './rows.ts';
 
 interface Payload {
   assignmentId: number;
-  /** When the start was claimed; ISO 8601. */
-  since: string;
 }
-
-/** Longer than its installer prints its nonce nobody looks; whoever claims the next start has it looked for anew. */
-const lookForMs = 20 * 60_000;
 
 // While it is being taken there its job looks by itself.
 const isRescue = statement<{ id: number }, { id: number }>(
@@ -22,6 +18,21 @@ const unproved = statement<{ id: number }, { id: number }>(
   'fleet.unprovedStarts',
   'select id from server_starts where assignment_id = :id and secret_hash is not null and not proved limit 1',
 );
+
+// What holds it is told to start anew, and is looked for again then.
+const endUnproved = statement<never, { id: number; before: Date }>(
+  'fleet.endUnprovedStarts',
+  `delete from server_starts where assignment_id = :id and secret_hash is not null and not proved and coalesce(claimed_at, opened_at) <= :before`,
+);
+
+/** Looks which of the claimed starts of a server in the rescue system is its own. Of a BMC that is out of order: returns, it may answer the next time. */
+export async function proveAnew(at: AtHand, assignmentId: number): Promise<void> {
+  const assignment = await findAssignment(at.ctx, assignmentId);
+  if (at.isHeld || assignment === null || !isUnfinished(assignment)) return;
+  await proveClaimed(at, assignment).catch((error: unknown) => {
+    if (!(error instanceof ServerFailure)) throw error;
+  });
+}
 
 /**
  * A server that was in the rescue system starts again, which nobody here has asked for: it has to be proved anew before it is given the keys. Its power stays as
@@ -35,14 +46,12 @@ export const provingRescue = saga<Payload>({
       name: 'prove',
       do: async (run) => {
         const { ctx, payload, isHeld } = run;
-        const { assignmentId: id, since } = payload;
+        const { assignmentId: id } = payload;
         const assignment = await findAssignment(ctx, id);
         if (isHeld || assignment === null || !isUnfinished(assignment)) return;
-        await proveClaimed(run, assignment).catch((error: unknown) => {
-          if (!(error instanceof ServerFailure)) throw error; // it does not answer: it may the next time
-        });
+        await proveAnew(run, id);
+        await ctx.db.run(endUnproved, { id, before: provingSince(ctx) });
         if ((await ctx.db.maybe(unproved, { id })) === null) return;
-        if (ctx.clock.now().getTime() - new Date(since).getTime() > lookForMs) return;
         const message = 'the rescue system starts again, and is not proved yet';
         throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
       },
@@ -54,9 +63,9 @@ export const provingRescue = saga<Payload>({
 /** Somebody has claimed a start of a server: where that was in the rescue system it is looked for whether it is the server's own. */
 export async function lookForRescue(ctx: Context, assignmentId: number): Promise<void> {
   if ((await ctx.db.maybe(isRescue, { id: assignmentId })) === null) return;
+  if ((await ctx.db.maybe(unproved, { id: assignmentId })) === null) return;
   await transaction(ctx, 'fleet.lookForRescue', async (tx) => {
     if (await isJobOpenAbout(tx, provingRescue, { assignmentId })) return;
-    const since = tx.clock.now().toISOString();
-    await enqueue(tx, provingRescue, { assignmentId, since }, { organizationId: null });
+    await enqueue(tx, provingRescue, { assignmentId }, { organizationId: null });
   });
 }

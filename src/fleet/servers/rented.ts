@@ -1,6 +1,6 @@
 import type { Inventory } from '../../drivers/installer/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
-import { isProving } from '../consoles/proving.ts';
+import { isProving, provingSince } from '../consoles/proving.ts';
 import { readingsNow } from './readings.ts';
 import type { CustomerWork, PowerAction, ServerState } from './states.ts';
 
@@ -30,7 +30,7 @@ export interface RentedServer {
   mac: string | null;
 }
 
-const ofService = statement<RentedServer, { serviceId: number }>(
+const ofService = statement<RentedServer, { serviceId: number; provingSince: Date }>(
   'fleet.rentedServer',
   `select s.id, s.state, r.location, b.power, b.heard_at as "heardAt", b.problem is not null or b.server_id is null as "isSilent",
      b.server_id is not null as "canSwitch",
@@ -47,7 +47,7 @@ const hardwareOf = statement<{ hardware: Inventory | null; measured_at: Date | n
 
 /** The server of a service; null: it has none. */
 export function findRentedServer(ctx: Context, serviceId: number): Promise<RentedServer | null> {
-  return ctx.db.maybe(ofService, { serviceId });
+  return ctx.db.maybe(ofService, { serviceId, provingSince: provingSince(ctx) });
 }
 
 /** What a server has, as its installer measured it; `hardware` is null where it never was. Nothing of its BMC. */
