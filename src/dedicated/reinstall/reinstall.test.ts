@@ -272,6 +272,54 @@ describe('one that does not come to its end', () => {
     expect([server.told.slice(2), server.wipes]).toEqual([['installer', 'installer', 'disk'], 3]);
   }, 90_000);
 
+  it('because it was called off when it was on the disks already leaves what was installed written down', async () => {
+    const server = await rented();
+    await sql(
+      world.product,
+      'update dedicated_systems set hostname = $2 where service_id = $1',
+      ...[server.serviceId, 'before.example.com'],
+    );
+    let id = 0;
+    server.does = {
+      at: async (step) => {
+        if (step !== 'boot') return;
+        server.does = {};
+        // Its job sees what comes next only once the action has ended.
+        await sql(
+          world.product,
+          `update jobs set run_at = now() + interval '1 hour' where name = 'dedicated.reinstall' and state = 'ready'`,
+        );
+      },
+    };
+    const hostname = 'after.example.com';
+    id = await asked(server, { ...wanted, hostname, confirm: (await overview(server)).hostname });
+    await until(
+      () =>
+        sql<{ state: string }>(
+          world.product,
+          'select state from server_assignments where server_id = $1 order by id desc limit 1',
+          server.id,
+        ),
+      ([row]) => row?.state === 'done',
+      60_000,
+    );
+    expect(
+      (await staff().post(`/staff/services/${server.serviceId}/suspend`, { reason: 'It attacks others' }))
+        .status,
+    ).toBe(200);
+    expect(await ended(server, id)).toMatchObject({ error: { code: 'called_off' } });
+    await sql(
+      world.product,
+      `update jobs set run_at = now() where name = 'dedicated.reinstall' and state = 'ready'`,
+    );
+    await until(
+      () => jobsOf(server.serviceId),
+      (jobs) => jobs.every(({ state }) => state !== 'ready' && state !== 'running'),
+      60_000,
+    );
+    expect(await overview(server)).toMatchObject({ hostname, problem: null });
+  }, 120_000);
+
   it('because its BMC is silent changes nothing, says so, and staff hears of it', async () => {
     const server = await rented();
     server.bmc.failing = { silent: 'before' };

@@ -2,6 +2,7 @@ import {
   closeAssignment,
   findAssignment,
   ServerFailure,
+  serverOfService,
   startFromDisks,
   switchOff,
 } from '../../fleet/index.ts';
@@ -86,12 +87,14 @@ async function putBack(run: ReinstallRun): Promise<void> {
 const systemStep: ReinstallStep = {
   name: 'system',
   transactional: true,
-  do: async ({ ctx, payload: { serviceId, os, hostname } }) => {
-    await writeSystem(ctx, serviceId, { os, hostname });
-    // It was of the system before.
-    await forgetCredentials(ctx, serviceId);
-  },
+  do: ({ ctx, payload }) => noteInstalled(ctx, payload),
 };
+
+async function noteInstalled(tx: TxContext, { serviceId, os, hostname }: ReinstallPayload): Promise<void> {
+  await writeSystem(tx, serviceId, { os, hostname });
+  // It was of the system before.
+  await forgetCredentials(tx, serviceId);
+}
 
 const readyStep: ReinstallStep = {
   name: 'ready',
@@ -118,10 +121,16 @@ export const reinstall = saga<ReinstallPayload, State>({
   stuck: endBadly,
 });
 
+const beforeNoted: ReadonlySet<string> = new Set(['power', 'proof', 'install', 'system']);
+
 async function endBadly(tx: TxContext, payload: ReinstallPayload, failure: Failure): Promise<void> {
   const assignment = await findAssignment(tx, payload.assignmentId);
   const isTouched = assignment !== null && assignment.given_at !== null;
   const isInstalled = assignment?.state === 'done';
+  // Called off when it was on the disks already, before anybody wrote that down.
+  const server = isInstalled ? await serverOfService(tx, payload.serviceId) : null;
+  if (server?.id === payload.serverId && server.state === 'rented' && beforeNoted.has(failure.step))
+    await noteInstalled(tx, payload);
   const message =
     failure.code === restoredSince
       ? inCustomersWords(failure)
