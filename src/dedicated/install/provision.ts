@@ -1,5 +1,6 @@
 import { sshKeysOf } from '../../account/index.ts';
 import {
+  askNow,
   closeAssignment,
   disksOf,
   findAssignment,
@@ -225,6 +226,8 @@ const deliverStep: ProvisionStep = {
     await completeDelivery(ctx, order, { hostname: order.domain, primaryIp });
     await holdStillIts(ctx, serviceId, serverIn(state));
     await rentServer(ctx, serviceId);
+    // Of its power nothing was heard since it was installed.
+    await askNow(ctx, serverIn(state));
     if (assignmentId !== undefined) await closeAssignment(ctx, assignmentId);
   },
 };
