@@ -20,25 +20,26 @@ const slackMs = 2_000n;
 
 /**
  * What went through a port between two readings; null: nobody knows, as when it did not count, or what it counted cannot be. Never
- * negative, and never more than the port can carry in that time. A switch that began anew in between has counted from zero: what it counted
- * since then was carried, and what came before it began is lost.
+ * negative, and never more than the port can carry in that time. A counter that fell while its switch began anew has counted from zero: what
+ * it counted since then was carried, and what came before is lost. A shorter time up alone says nothing: an SNMP agent that is started again
+ * begins at zero, as every one does after 497 days, and the counters run on.
  */
 export function trafficBetween(before: Counted, after: Counted): Traffic | null {
   const elapsedMs = after.at.getTime() - before.at.getTime();
   if (before.counters === null || after.counters === null || elapsedMs <= 0) return null;
-  const began = hasBegunAnew(before, after, elapsedMs);
+  const began = mayHaveBegunAnew(before, after, elapsedMs);
   const speed = Math.max(before.speedMbps ?? fastestMbps, after.speedMbps ?? fastestMbps);
   const most = BigInt(Math.ceil(speed)) * 125n * (BigInt(elapsedMs) + slackMs);
   const [incoming, outgoing] = (['in', 'out'] as const).map((way) => {
-    const [from, to] = [began ? 0n : (before.counters?.[way] ?? 0n), after.counters?.[way] ?? 0n];
-    const carried = to >= from ? to - from : to - from + turn;
+    const [from, to] = [before.counters?.[way] ?? 0n, after.counters?.[way] ?? 0n];
+    const carried = to >= from ? to - from : began ? to : to - from + turn;
     return carried <= most ? carried : null;
   });
   if (incoming == null || outgoing == null) return null;
   return { in: incoming, out: outgoing };
 }
 
-/** It is up for a shorter time than we wait; or, where it is not, something of it counts less than before, which a wrap alone explains. */
-function hasBegunAnew(before: Counted, after: Counted, elapsedMs: number): boolean {
+/** It says to be up for a shorter time than before, and than we waited: of a counter that fell this explains it, and otherwise a wrap has to. */
+function mayHaveBegunAnew(before: Counted, after: Counted, elapsedMs: number): boolean {
   return after.uptimeMs < before.uptimeMs && after.uptimeMs <= elapsedMs + Number(slackMs);
 }
