@@ -68,12 +68,12 @@ export const switchReading = saga<Payload, State>({
   ],
   succeeded: async (tx, { switchId }, { generation, at, found }) => {
     if (found === undefined || generation === undefined || at === undefined) return;
-    await write(tx, switchId, generation, new Date(at), found);
+    await keepReading(tx, switchId, generation, new Date(at), found);
   },
   failed: async (tx, { switchId }, failure) => {
     const row = await tx.db.maybe(switchById, { id: switchId });
     if (row === null) return;
-    await write(tx, switchId, row.generation, tx.clock.now(), { problem: failure.message });
+    await keepReading(tx, switchId, row.generation, tx.clock.now(), { problem: failure.message });
   },
 });
 
@@ -107,6 +107,8 @@ export const switchReadingPeriodicJob: PeriodicJob = {
   },
 };
 
+// Two looks may be under way, and end in the other order: an older one would have what the newer one counted counted again. One that says to
+// be of later than now was written before the clock was set back.
 const writeCheck = statement<
   { name: string; is_news: boolean },
   {
@@ -116,6 +118,7 @@ const writeCheck = statement<
     description: string | null;
     setsVlans: boolean | null;
     now: Date;
+    clock: Date;
   }
 >(
   'fleet.writeSwitchCheck',
@@ -124,6 +127,7 @@ const writeCheck = statement<
      heard_at = case when :problem::text is null then :now else s.heard_at end
    from (select id, problem, checked_at from switches where id = :id for no key update) before
    where s.id = before.id and s.generation = :generation
+     and (before.checked_at is null or before.checked_at <= :now or before.checked_at > :clock)
    returning s.name, before.checked_at is null or before.problem is distinct from :problem::text as is_news`,
 );
 const portsBefore = statement<
@@ -165,7 +169,8 @@ const noteGone = statement<never, { switchId: number; now: Date }>(
    where switch_id = :switchId and read_at < :now and gone_at is null`,
 );
 
-async function write(
+/** Keeps what a look at that moment found, unless a newer one has been kept. */
+export async function keepReading(
   tx: TxContext,
   id: number,
   generation: number,
@@ -174,10 +179,10 @@ async function write(
 ): Promise<void> {
   const [seen, problem] = 'problem' in found ? [null, found.problem] : [found, null];
   const written = await tx.db.maybe(writeCheck, {
-    ...{ id, generation, problem, now },
+    ...{ id, generation, problem, now, clock: tx.clock.now() },
     ...{ description: seen?.description ?? null, setsVlans: seen?.setsVlans ?? null },
   });
-  // What was read before somebody changed it says nothing of how it is reached now.
+  // What was read before somebody changed it says nothing of how it is reached now, and an older look nothing of what it counts.
   if (written === null) return;
   if (seen !== null) await keepPorts(tx, id, seen, now);
   if (!written.is_news) return;
