@@ -1,5 +1,8 @@
 -- How traffic of servers is billed beyond what their price includes.
 alter table products add column traffic jsonb check (traffic ->> 'billing' in ('total', 'percentile95'));
+-- Cancelled by staff, who gave up what it asked for: what else stood on it but the period of a service is not asked for again.
+alter table invoices add column waived boolean not null default false;
+
 -- With what a service was sold; those of before were sold with none.
 alter table services add column traffic jsonb;
 
@@ -17,7 +20,8 @@ create table service_traffic (
   over_thousandths bigint not null,
   amount_minor bigint not null,
   settled_at timestamptz not null,
-  -- On which invoice it stands; null: on none. Of one that was cancelled it goes to the next.
+  -- On which invoice it stands; null: on none. Of one that was cancelled and not waived it goes to the next; so it does, and is null again, where a
+  -- bank took the money back.
   invoice_id bigint references invoices,
   primary key (service_id, month)
 );

@@ -26,6 +26,11 @@ const cancel = statement<{ has_page: boolean }, { id: number }>(
      and c.page_reference is not null) as has_page`,
 );
 
+const setWaived = statement<never, { id: number }>(
+  'billing.waive',
+  'update invoices set waived = true where id = :id',
+);
+
 /**
  * Cancels an invoice of the organization that is not paid; whoever holds something for it gives it back, and
  * what was paid towards it becomes credit. `conflict` for one that is paid or cancelled, for one that a service which
@@ -43,7 +48,8 @@ export async function cancelInvoice(ctx: OrganizationContext, id: number) {
 
 /**
  * Cancels an invoice that is not paid, whoever owns it and whatever it is for, and gives back what it holds as when its
- * customer does. `reason` is for the customer. `conflict` for one that is paid or cancelled.
+ * customer does. What it asked for beside periods, as traffic that was used, is waived. `reason` is for the customer. `conflict` for one
+ * that is paid or cancelled.
  */
 export async function cancelInvoiceAsStaff(ctx: Context, id: number, reason: string) {
   return transaction(ctx, 'billing.cancelAsStaff', async (tx) => {
@@ -51,6 +57,7 @@ export async function cancelInvoiceAsStaff(ctx: Context, id: number, reason: str
     const invoice = await requireRow(tx, lockInvoice, { id });
     requireStaffAction('cancel', invoice, '; what was paid is corrected or refunded');
     await cancelUnpaid(tx, invoice, 'which was cancelled', reason);
+    await waive(tx, id);
     return readInvoiceForStaff(tx, id);
   });
 }
@@ -82,6 +89,11 @@ export async function withdrawInvoice(
 export async function cancelInvoicesOf(tx: TxContext, serviceId: number, reason: string): Promise<void> {
   for (const invoice of await tx.db.many(lockOpenOf, { serviceId }))
     await cancelUnpaid(tx, invoice, 'which was cancelled', reason);
+}
+
+/** Staff gave up what an invoice asked for that it cancelled. */
+export async function waive(tx: TxContext, id: number): Promise<void> {
+  await tx.db.run(setWaived, { id });
 }
 
 /** Cancels an invoice that is locked and not paid. `why` is for the list of credit, `reason` for its customer. */

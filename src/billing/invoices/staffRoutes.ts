@@ -38,7 +38,8 @@ export function invoiceStaffRoutes(owned: OwnedServices): RouteGroup {
         description:
           'Gives up any invoice that is not paid: what was reserved for it is free again, an upgrade or renewal it was for ' +
           'is dropped, and what was paid towards it becomes account credit. One that has a number gets a credit note. A ' +
-          'service that goes on gets another renewal invoice in its time.',
+          'service that goes on gets another renewal invoice in its time, for its period alone: traffic that the cancelled one ' +
+          'asked for is waived.',
         params: IdParams,
         body: S.Cancellation,
         data: StaffInvoiceData,

@@ -11,7 +11,7 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
-import { cancelUnpaid } from '../invoices/cancel.ts';
+import { cancelUnpaid, waive } from '../invoices/cancel.ts';
 import { type CorrectedLine, lockForCorrection } from '../invoices/creditNote.ts';
 import { readInvoiceForStaff } from '../invoices/invoiceStaff.ts';
 import { notIssued } from '../invoices/notIssued.ts';
@@ -99,6 +99,7 @@ async function giveUp(
     });
   if (invoice.total_minor === 0) throw nothingLeft();
   await cancelUnpaid(tx, invoice, 'which was corrected', reason);
+  await waive(tx, id);
 }
 
 async function takenOff(

@@ -86,7 +86,7 @@ export async function giveBackRest(tx: TxContext, id: number): Promise<number> {
     if (serviceId === null || undone.has(serviceId)) continue;
     if ((await undoing(tx, { ...sold, serviceId })) === 'undone') undone.add(serviceId);
   }
-  const keptMinor = keptOf(invoice.total_minor, lines, undone);
+  const keptMinor = keptOf(invoice, lines, undone);
   const { bank_minor: bankMinor, other_minor: otherMinor, credited_minor: creditedMinor } = before;
   const ofUndoneMinor = invoice.total_minor - keptMinor - bankMinor - Math.max(0, otherMinor - keptMinor);
   const leftMinor = invoice.total_minor - invoice.refunded_minor;
@@ -98,12 +98,20 @@ export async function giveBackRest(tx: TxContext, id: number): Promise<number> {
   return amountMinor;
 }
 
-/** What of an invoice's total was for lines that were not undone. */
-function keptOf(totalMinor: number, lines: Line[], undone: ReadonlySet<number>): number {
+/**
+ * What of an invoice's total was for lines that were not undone. A line of a renewal that is of no period, as of traffic that was used, is asked
+ * for again by another invoice once a bank took the money of this one, so it is undone.
+ */
+function keptOf(
+  { total_minor: totalMinor, kind }: Pick<RefundableRow, 'total_minor' | 'kind'>,
+  lines: Line[],
+  undone: ReadonlySet<number>,
+): number {
+  const isKept = (id: number | null) => (id === null ? kind !== 'renewal' : !undone.has(id));
   let [netMinor, keptNetMinor] = [0n, 0n];
   for (const { service_id: serviceId, net_minor } of lines) {
     netMinor += BigInt(net_minor);
-    if (serviceId === null || !undone.has(serviceId)) keptNetMinor += BigInt(net_minor);
+    if (isKept(serviceId)) keptNetMinor += BigInt(net_minor);
   }
   return netMinor === 0n ? 0 : Number((BigInt(totalMinor) * keptNetMinor) / netMinor);
 }
@@ -125,7 +133,7 @@ export async function shareOfUndone(
   const { id, kind, total_minor: totalMinor, refunded_minor: refundedMinor } = invoice;
   if (!sellsService.includes(kind)) return 0;
   const { other_minor: otherMinor, undone } = await tx.db.one(givenBefore, { id });
-  const keptMinor = keptOf(totalMinor, await tx.db.many(linesOf, { id }), new Set(undone.map(Number)));
+  const keptMinor = keptOf(invoice, await tx.db.many(linesOf, { id }), new Set(undone.map(Number)));
   const goesBackMinor = Math.min(totalMinor, totalMinor - keptMinor + otherMinor);
   return Math.max(0, Math.min(amountMinor, goesBackMinor - (refundedMinor - amountMinor)));
 }

@@ -1,12 +1,20 @@
-import { beginEarning, holdInvoice, isRefunded, lockForTax, refundInvoice } from '../../billing/index.ts';
+import {
+  beginEarning,
+  holdInvoice,
+  isRefunded,
+  lockForTax,
+  paidFor,
+  refundInvoice,
+} from '../../billing/index.ts';
 import { addMonths, isCycle, monthsOf } from '../../catalog/index.ts';
 import { record } from '../../events/index.ts';
-import { formatMoney, type TxContext } from '../../platform/index.ts';
+import { dayOf, formatMoney, type TxContext } from '../../platform/index.ts';
 import { askByHand } from '../byHand/tasks.ts';
 import { priceChanged, serviceRenewed } from '../events.ts';
 import { writePeriod } from '../periods.ts';
 import { priceWith } from '../priceMoves/coming.ts';
 import { findComing, markMoved } from '../priceMoves/queries.ts';
+import { shareOf } from '../share.ts';
 import { lockTerms, type Terms } from '../terms.ts';
 import { dropRefunded, dropRenewal, extendService, findWaitingRenewal, type Renewal } from './queries.ts';
 
@@ -27,7 +35,7 @@ export async function endRenewal(tx: TxContext, invoiceId: number): Promise<void
 
 /**
  * Gives a service the period that was paid for. It begins where the paid time ends, so that nothing is paid twice and
- * nothing is left out. A service that has ended meanwhile gives the money back, as credit. Its row is locked.
+ * nothing is left out. A service that has ended meanwhile gives the money of its period back, as credit. Its row is locked.
  */
 export async function applyRenewal(tx: TxContext, service: Terms, renewal: Renewal): Promise<void> {
   const { invoiceId, cycle, priceMoveId } = renewal;
@@ -35,7 +43,7 @@ export async function applyRenewal(tx: TxContext, service: Terms, renewal: Renew
   if ((service.status !== 'active' && service.status !== 'suspended') || startsOn === null) {
     await dropRenewal(tx, invoiceId);
     const reason = `the service was ${service.status} before it was renewed`;
-    await refundInvoice(tx, invoiceId, { method: 'credit', reason });
+    await giveBackPeriod(tx, service, invoiceId, reason);
     return;
   }
   if (!isCycle(cycle)) throw new Error(`there is no cycle ${cycle}`);
@@ -65,6 +73,21 @@ export async function applyRenewal(tx: TxContext, service: Terms, renewal: Renew
       price: formatMoney(renewal.priceMinor, service.currency),
       currency: service.currency,
     },
+  });
+}
+
+/** What else the invoice asked for, as traffic that was used, was had. */
+async function giveBackPeriod(tx: TxContext, { id, currency }: Terms, invoiceId: number, reason: string) {
+  const paid = (await paidFor(tx, id)).find((each) => each.id === invoiceId);
+  const hasOthers =
+    paid !== undefined && paid.netMinor !== paid.priceMinor + paid.setupFeeMinor - paid.discountMinor;
+  if (!hasOthers) return refundInvoice(tx, invoiceId, { method: 'credit', reason });
+  const { amountMinor } = shareOf(paid, undefined, 'full', dayOf(tx.clock.now()));
+  if (amountMinor === 0) return;
+  await refundInvoice(tx, invoiceId, {
+    method: 'credit',
+    reason,
+    amount: formatMoney(amountMinor, currency),
   });
 }
 

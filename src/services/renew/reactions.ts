@@ -1,6 +1,7 @@
 import { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
 import { type OwnReaction, on } from '../../events/index.ts';
 import { takeBack } from '../takeBack.ts';
+import { reopenTraffic } from '../traffic/bill.ts';
 import { applyPaidRenewal, endRenewal } from './apply.ts';
 import { takeBackOrder, takeBackRenewal } from './takeBack.ts';
 
@@ -27,6 +28,10 @@ export const renewReactions: OwnReaction[] = [
     (tx, { subject: invoice }) => endRenewal(tx, invoice.id),
     ofRenewals,
   ),
+  // Before the renewal that it stood on is taken back, so that the next one asks for it.
+  on(invoiceRefunded, 'services.reopenTraffic', (tx, { subject: invoice }) => reopenTraffic(tx, invoice.id), {
+    when: ({ method }) => method === 'dispute' || method === 'taken_back',
+  }),
   on(
     invoiceRefunded,
     'services.takeBackRenewal',

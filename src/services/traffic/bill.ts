@@ -12,13 +12,13 @@ interface OpenMonth {
   amountMinor: number;
 }
 
-// An invoice that was cancelled asked for nothing: what stood on it is open again.
+// An invoice that was cancelled asked for nothing: what stood on it is open again, unless it was staff who gave it up.
 const openMonths = forMany(
   statement<OpenMonth, { serviceId: number }>(
     'services.openTraffic',
     `select to_char(t.month, 'YYYY-MM') as month, t.currency, t.terms, t.over_thousandths as over, t.amount_minor as "amountMinor"
    from service_traffic t left join invoices i on i.id = t.invoice_id
-   where t.service_id = :serviceId and t.amount_minor > 0 and (t.invoice_id is null or i.status = 'cancelled')
+   where t.service_id = :serviceId and t.amount_minor > 0 and (t.invoice_id is null or i.status = 'cancelled' and not i.waived)
    order by t.month`,
   ),
   { serviceId: 'bigint' },
@@ -46,9 +46,7 @@ export async function openTraffic(tx: TxContext, service: Terms) {
 
 /** A service has ended: what its traffic came to until now is asked for by a last invoice, if it is anything. Repeating it changes nothing. */
 export async function billLastTraffic(tx: TxContext, serviceId: number): Promise<void> {
-  const { organizationId } = await requireTerms(tx, serviceId);
-  await lockForTax(tx, organizationId);
-  const service = await lockTerms(tx, serviceId);
+  const service = await lockToBill(tx, serviceId);
   await settleRest(tx, serviceId);
   const traffic = await openTraffic(tx, service);
   if (traffic.lines.length === 0) return;
@@ -59,6 +57,36 @@ export async function billLastTraffic(tx: TxContext, serviceId: number): Promise
     tax: await taxOf(tx, service.organizationId, { lock: false }),
   });
   await traffic.putOn(invoiceId);
+}
+
+const onInvoice = statement<{ serviceId: number }, { invoiceId: number }>(
+  'services.trafficOnInvoice',
+  'select distinct service_id as "serviceId" from service_traffic where invoice_id = :invoiceId order by service_id',
+);
+// Of a last invoice a part may have been paid otherwise, and is not asked for twice.
+const reopen = statement<never, { invoiceId: number; serviceId: number }>(
+  'services.reopenTraffic',
+  `update service_traffic t set invoice_id = null from invoices i
+   where i.id = :invoiceId and t.invoice_id = i.id and t.service_id = :serviceId and (i.kind = 'renewal' or i.status = 'refunded')`,
+);
+
+/**
+ * A bank took back what had paid an invoice, or it was never its customer's: that is no rebate, and the traffic that it asked for is open again.
+ * Of a service that has ended another last invoice asks for it. Repeating it changes nothing.
+ */
+export async function reopenTraffic(tx: TxContext, invoiceId: number): Promise<void> {
+  for (const { serviceId } of await tx.db.many(onInvoice, { invoiceId })) {
+    const { status } = await lockToBill(tx, serviceId);
+    await tx.db.run(reopen, { invoiceId, serviceId });
+    if (status !== 'active' && status !== 'suspended') await billLastTraffic(tx, serviceId);
+  }
+}
+
+/** In the order of every invoice: the organization first, then what it is for. */
+async function lockToBill(tx: TxContext, serviceId: number): Promise<Terms> {
+  const { organizationId } = await requireTerms(tx, serviceId);
+  await lockForTax(tx, organizationId);
+  return lockTerms(tx, serviceId);
 }
 
 /** Of no service's period: it was used, so it is earned at once, and nothing of it goes back with days that are left. */

@@ -151,6 +151,113 @@ describe('traffic beyond what a month includes', () => {
   });
 });
 
+/** Money of a transfer for an invoice; answers how to take it back. */
+async function transferTo(invoiceId: number, amount: string) {
+  const path = `/staff/organizations/${customer.organizationId}/transfers`;
+  const money = {
+    amount,
+    currency: 'EUR',
+    reference: `T-${invoiceId}`,
+    invoices: [{ invoice_id: invoiceId }],
+  };
+  const { status, body } = await product.staff.post(path, money);
+  expect(status, JSON.stringify(body)).toBe(200);
+  await settled(product);
+  return async () => {
+    const back = await product.staff.post(`/staff/transfers/${body.data.transfer.id}/take-back`, {
+      reason: 'a slip',
+    });
+    expect(back.status, JSON.stringify(back.body)).toBe(200);
+    await settled(product);
+  };
+}
+async function withTraffic() {
+  const server = await metered();
+  await carry(server, 3n * tb);
+  await settleOn('2027-04-02T01:00:00Z');
+  return server;
+}
+async function end({ id }: Metered) {
+  const { status, body } = await product.staff.post(`/staff/services/${id}/terminate`, {
+    reason: 'For a test',
+  });
+  expect(status, JSON.stringify(body)).toBe(200);
+  await settled(product);
+}
+const onInvoices = async ({ id }: Metered) =>
+  (
+    await sql<{ id: number }>(
+      product,
+      'select invoice_id::int8 as id from service_traffic where service_id = $1',
+      id,
+    )
+  ).map(({ id: invoiceId }) => Number(invoiceId));
+
+describe('traffic on an invoice', () => {
+  it.each([
+    ['all', (total: string) => total],
+    ['a part', () => '10.00'],
+  ])('of which %s was paid by what is taken back is asked for by the next', async (_what, amountOf) => {
+    const server = await withTraffic();
+    const first = await renew(server);
+    expect(trafficOn(first)).toHaveLength(1);
+    const takeBack = await transferTo(first.id, amountOf(first.total));
+    if ((await invoiceOf(first.id)).status === 'unpaid') await payByCredit(customer, first.id);
+    await settled(product);
+    await takeBack();
+    expect((await invoiceOf(first.id)).status).toBe('refunded');
+    const second = await renew(server);
+    expect(second.items).toMatchObject([{ description: first.items[0].description }, trafficOn(first)[0]]);
+  });
+
+  it('that staff gives back, or cancels, is waived', async () => {
+    const server = await withTraffic();
+    const first = await renew(server);
+    await product.staff.post(`/staff/invoices/${first.id}/cancel`, { reason: 'As agreed' });
+    await settled(product);
+    expect(trafficOn(first)).toHaveLength(1);
+    expect(trafficOn(await renew(server))).toEqual([]);
+
+    const other = await withTraffic();
+    const paid = await renew(other);
+    await payByCredit(customer, paid.id);
+    await settled(product);
+    const refund = { method: 'credit', reason: 'As agreed' };
+    expect((await product.staff.post(`/staff/invoices/${paid.id}/refund`, refund)).status).toBe(200);
+    await settled(product);
+    expect(trafficOn(await renew(other))).toEqual([]);
+  });
+
+  it('of a service that has ended is asked for again where what paid the last one is taken back', async () => {
+    const server = await withTraffic();
+    await end(server);
+    const [first = 0] = await onInvoices(server);
+    const takeBack = await transferTo(first, (await invoiceOf(first)).total);
+    await takeBack();
+    const [second = 0] = await onInvoices(server);
+    expect(second).not.toBe(first);
+    expect(trafficOn(await invoiceOf(second))).toMatchObject(trafficOn(await invoiceOf(first)));
+    expect((await invoiceOf(second)).status).toBe('unpaid');
+  });
+
+  it('is not given back with the period where its service ended before that began', async () => {
+    const server = await withTraffic();
+    const { id, items, total } = await renew(server);
+    await sql(
+      product,
+      `update services set status = 'terminated', terminated_at = $2 where id = $1`,
+      server.id,
+      product.clock.now(),
+    );
+    await payByCredit(customer, id);
+    await settled(product);
+    const { status, refunded } = await invoiceOf(id);
+    expect(status).toBe('partially_refunded');
+    const share = Number(items[0].price) / (Number(items[0].price) + Number(items[1].price));
+    expect(Number(refunded)).toBeCloseTo(Number(total) * share, 1);
+  });
+});
+
 describe('who nears what a month includes', () => {
   it('is told at four fifths and when all is used, each once', async () => {
     const server = await metered({ ...total, included: 4 });
