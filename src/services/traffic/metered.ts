@@ -11,9 +11,13 @@ export interface Metered {
   terms: TrafficTerms;
   /** Its first day that was paid for. */
   beganOn: string;
+  /** Its last day. */
   endedOn: string | null;
+  /** Of one that has ended, the last day that was paid for and of which nothing was given back. */
+  paidUntil: string | null;
 }
 
+// What is given back of days that were left goes back when the service ends, and not before.
 const meteredById = statement<
   {
     id: number;
@@ -23,12 +27,16 @@ const meteredById = statement<
     created_at: Date;
     began_on: string | null;
     terminated_at: Date | null;
+    paid_until: string | null;
   },
   { id: number }
 >(
   'services.metered',
   `select s.id, s.organization_id, s.currency, s.traffic, s.created_at, s.terminated_at,
-     (select min(p.starts_on) from service_periods p where p.service_id = s.id) as began_on
+     (select min(p.starts_on) from service_periods p where p.service_id = s.id) as began_on,
+     (select max(p.ends_on) - 1 from service_periods p join invoices i on i.id = p.invoice_id
+      where p.service_id = s.id and i.status in ('paid', 'partially_refunded')
+        and (i.date_refunded is null or i.date_refunded < s.terminated_at)) as paid_until
    from services s where s.id = :id and s.traffic is not null`,
 );
 
@@ -41,11 +49,14 @@ export async function findMetered(ctx: Context, id: number): Promise<Metered | n
   return {
     ...{ id, organizationId, currency, terms, beganOn: row.began_on ?? dayOf(row.created_at) },
     endedOn: row.terminated_at === null ? null : dayOf(row.terminated_at),
+    paidUntil: row.terminated_at === null ? null : row.paid_until,
   };
 }
 
-export function shareOf({ beganOn, endedOn }: Metered, month: string): Share {
-  return shareOfMonth(month, beganOn, endedOn);
+/** What a month includes was paid for with its days; a rate costs only those on which it was had. */
+export function shareOf({ terms, beganOn, endedOn, paidUntil }: Metered, month: string): Share {
+  const isPaidLonger = endedOn !== null && paidUntil !== null && paidUntil > endedOn;
+  return shareOfMonth(month, beganOn, isPaidLonger && terms.billing === 'total' ? paidUntil : endedOn);
 }
 
 /** What a month came to until now; the percentiles where the terms go by them. */

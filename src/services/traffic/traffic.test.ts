@@ -130,6 +130,22 @@ describe('traffic beyond what a month includes', () => {
     expect(last).toMatchObject({ status: 'unpaid', subtotal: '5.81' });
   });
 
+  it('of a service that ends has included what was paid for and not given back', async () => {
+    const server = await metered();
+    const [order] = await sql<{ id: number }>(
+      product,
+      'select invoice_id::int8 as id from service_periods where service_id = $1',
+      server.id,
+    );
+    await payByCredit(customer, Number(order?.id));
+    await carry(server, 3n * tb);
+    product.clock.set(new Date('2027-03-12T00:00:00Z'));
+    await end(server);
+    const [last = 0] = await onInvoices(server);
+    // To the end of March, as if it had gone on.
+    expect(trafficOn(await invoiceOf(last))).toMatchObject([{ quantity: '2.29', price: '4.58' }]);
+  });
+
   it('by the 95th percentile is that of the greater direction', async () => {
     const server = await metered({ billing: 'percentile95', included: 100, price: '1.00' });
     // 800 Mbit/s for twenty hours.
