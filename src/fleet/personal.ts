@@ -11,6 +11,9 @@ const traffic = {
   closing: {
     kept: 'what a server sent and received goes after two years, and what was billed by it stays, by numbers',
   },
+  // No index is by organization: all traffic there is would be looked through.
+  where: `t.organization_id = any(:organizationIds::bigint[])
+    and t.service_id in (select s.id from services s where s.organization_id = any(:organizationIds::bigint[]))`,
 } as const;
 
 /** What organizations hold of the fleet. */

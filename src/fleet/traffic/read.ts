@@ -1,4 +1,4 @@
-import { type Context, statement } from '../../platform/index.ts';
+import { type Context, statement, type TxContext } from '../../platform/index.ts';
 import { type Resolution, resolutions, trafficPartsSince } from './resolutions.ts';
 
 /** Bytes that a server received and sent. */
@@ -94,6 +94,17 @@ function knownUntil(now: Date): Date {
 export async function readTrafficOf(ctx: Context, serviceId: number, month: string): Promise<ServerTraffic> {
   const found = await ctx.db.maybe(monthOf, { serviceId, month: `${month}-01` });
   return found ?? { receivedBytes: 0, sentBytes: 0 };
+}
+
+const setSettled = statement<never, { serviceId: number; month: string; now: Date }>(
+  'fleet.setTrafficSettled',
+  `update server_traffic_months set settled_at = :now
+   where service_id = :serviceId and month = :month::date and settled_at is null`,
+);
+
+/** Nothing is to be reckoned of a month (`YYYY-MM`) any more; what is counted of it later changes nothing. */
+export async function setTrafficSettled(tx: TxContext, serviceId: number, month: string): Promise<void> {
+  await tx.db.run(setSettled, { serviceId, month: `${month}-01`, now: tx.clock.now() });
 }
 
 /** The 95th percentiles of a month of UTC, `YYYY-MM`, until now; of one that is longer ago than its intervals are kept nobody knows. */

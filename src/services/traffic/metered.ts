@@ -59,12 +59,16 @@ export function shareOf({ terms, beganOn, endedOn, paidUntil }: Metered, month: 
   return shareOfMonth(month, beganOn, isPaidLonger && terms.billing === 'total' ? paidUntil : endedOn);
 }
 
-/** What a month came to until now; the percentiles where the terms go by them. */
-export async function usedIn(ctx: Context, { id, terms }: Metered, month: string): Promise<Used> {
+/**
+ * What a month came to until now; the percentiles where the terms go by them. Null: nobody knows them, though there was traffic, as where the
+ * switch was silent for longer than a day at a time.
+ */
+export async function usedIn(ctx: Context, { id, terms }: Metered, month: string): Promise<Used | null> {
   const { receivedBytes, sentBytes } = await readTrafficOf(ctx, id, month);
   const totalBytes = receivedBytes + sentBytes;
   if (terms.billing === 'total') return { totalBytes, receivedPercentileBytes: 0, sentPercentileBytes: 0 };
   const { receivedMbps, sentMbps } = await readPercentilesOf(ctx, id, month);
+  if (totalBytes > 0 && (receivedMbps === null || sentMbps === null)) return null;
   const bytesOf = (mbps: number | null) => Math.round((mbps ?? 0) * 37_500_000);
   return {
     ...{ totalBytes, receivedPercentileBytes: bytesOf(receivedMbps) },

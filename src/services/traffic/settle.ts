@@ -1,6 +1,8 @@
 import { priceOfQuantity } from '../../billing/index.ts';
 import { type TrafficRow, trafficRow } from '../../catalog/index.ts';
+import { setTrafficSettled } from '../../fleet/index.ts';
 import {
+  dayOf,
   doEach,
   fail,
   notSetAside,
@@ -9,7 +11,7 @@ import {
   systemActor,
   type TxContext,
 } from '../../platform/index.ts';
-import { findMetered, shareOf, usedIn } from './metered.ts';
+import { findMetered, type Metered, shareOf, usedIn } from './metered.ts';
 import { countedBytes, overThousandths } from './reckon.ts';
 
 const job = 'services.settleTraffic';
@@ -23,15 +25,20 @@ interface Month {
   month: string;
 }
 
-// What has ended was settled then: what its server carries until it is wiped is nobody's.
-const dueMonths = statement<Month, { before: Date; now: Date; limit: number }>(
+const dueMonths = statement<Month, { until: string; now: Date; limit: number }>(
   'services.dueMonthsOfTraffic',
-  `select s.id, s.organization_id as "organizationId", to_char(m.month, 'YYYY-MM') as month
-   from services s join server_traffic_months m on m.service_id = s.id
-   where s.traffic is not null and s.on_server and s.status in ('active', 'suspended') and (m.month + interval '1 month')::timestamp at time zone 'UTC' <= :before
-     and not exists (select 1 from service_traffic t where t.service_id = s.id and t.month = m.month)
-     and ${notSetAside(job, 's.id')}
-   order by s.id, m.month limit :limit`,
+  `select m.service_id as id, m.organization_id as "organizationId", to_char(m.month, 'YYYY-MM') as month
+   from server_traffic_months m
+   where m.settled_at is null and m.month < :until::date and ${notSetAside(job, 'm.service_id')}
+   order by m.month, m.service_id limit :limit`,
+);
+const stateOf = statement<
+  { status: string; on_server: boolean; is_settled: boolean },
+  { id: number; month: string }
+>(
+  'services.stateOfTraffic',
+  `select s.status, s.on_server, exists (select 1 from service_traffic t where t.service_id = s.id and t.month = :month::date) as is_settled
+   from services s where s.id = :id`,
 );
 const unsettledOf = statement<{ month: string }, { serviceId: number }>(
   'services.unsettledTraffic',
@@ -67,24 +74,39 @@ export const settleTrafficPeriodicJob: PeriodicJob = {
   work: async (ctx) => {
     const tx = { ...ctx, actor: systemActor };
     const now = tx.clock.now();
-    const before = new Date(now.getTime() - settleAfterMs);
-    const due = await tx.db.many(dueMonths, { before, now, limit: batch });
-    const done = await doEach(tx, job, due, (one, { id, month }) => settleMonth(one, id, month));
+    const until = `${dayOf(new Date(now.getTime() - settleAfterMs)).slice(0, 7)}-01`;
+    const due = await tx.db.many(dueMonths, { until, now, limit: batch });
+    const done = await doEach(tx, job, due, (one, { id, month }) => settleDue(one, id, month));
     return due.length === batch && done.length > 0 ? 'more' : 'done';
   },
 };
 
-/** Settles all that is open of a service that has ended, this month as well. */
-export async function settleRest(tx: TxContext, serviceId: number): Promise<void> {
-  for (const { month } of await tx.db.many(unsettledOf, { serviceId }))
-    await settleMonth(tx, serviceId, month);
+/** What has ended was settled then, but for what nobody could reckon: what its server carries until it is wiped is nobody's. */
+async function settleDue(tx: TxContext, serviceId: number, month: string): Promise<void> {
+  const state = await tx.db.maybe(stateOf, { id: serviceId, month: `${month}-01` });
+  const metered = state?.on_server === true && !state.is_settled ? await findMetered(tx, serviceId) : null;
+  if (metered !== null) {
+    const isRunning = state?.status === 'active' || state?.status === 'suspended';
+    const wasHad = metered.endedOn === null || metered.endedOn >= `${month}-01`;
+    if (isRunning) await settleMonth(tx, metered, month);
+    else if (wasHad && (await usedIn(tx, metered, month)) === null) throw unknown(serviceId, month);
+  }
+  await setTrafficSettled(tx, serviceId, month);
 }
 
-async function settleMonth(tx: TxContext, serviceId: number, month: string): Promise<void> {
+/** Settles all that is open of a service that has ended, this month as well; a month that cannot be reckoned is told to staff once it is over. */
+export async function settleRest(tx: TxContext, serviceId: number): Promise<void> {
   const metered = await findMetered(tx, serviceId);
   if (metered === null) return;
-  const { terms, organizationId, currency } = metered;
-  const used = countedBytes(terms, await usedIn(tx, metered, month));
+  for (const { month } of await tx.db.many(unsettledOf, { serviceId }))
+    if ((await usedIn(tx, metered, month)) !== null) await settleMonth(tx, metered, month);
+}
+
+async function settleMonth(tx: TxContext, metered: Metered, month: string): Promise<void> {
+  const { id: serviceId, terms, organizationId, currency } = metered;
+  const all = await usedIn(tx, metered, month);
+  if (all === null) throw unknown(serviceId, month);
+  const used = countedBytes(terms, all);
   const over = overThousandths(terms, used, shareOf(metered, month));
   const amountMinor = priceOfQuantity(over, terms.priceMinor);
   if (amountMinor === null) throw fail('amount_too_large');
@@ -92,4 +114,11 @@ async function settleMonth(tx: TxContext, serviceId: number, month: string): Pro
     ...{ serviceId, organizationId, month: `${month}-01`, currency, terms: trafficRow(terms) },
     ...{ used, over, amountMinor, now: tx.clock.now() },
   });
+}
+
+/** Whoever reads it among what is set aside invoices it by hand, or lets it be. */
+function unknown(serviceId: number, month: string): Error {
+  return new Error(
+    `service ${serviceId} has traffic in ${month} of which there are no intervals of five minutes, so its 95th percentile is not known`,
+  );
 }

@@ -87,7 +87,9 @@ async function tellOne(tx: TxContext, candidate: Candidate, month: string): Prom
   if (metered === null || terms === null) return;
   const included = includedOf(terms, shareOf(metered, month));
   if (included === 0) return; // all of it is billed, which needs no warning
-  const used = unitsOf(terms, countedBytes(terms, await usedIn(tx, metered, month)));
+  const all = await usedIn(tx, metered, month);
+  if (all === null) return;
+  const used = unitsOf(terms, countedBytes(terms, all));
   const reached = steps.filter((percent) => used > 0 && used * 100 >= included * percent);
   const { organizationId } = metered;
   const [most] = await tx.db.many(note, {

@@ -157,6 +157,22 @@ describe('traffic beyond what a month includes', () => {
     expect(Number(line?.price)).toBeCloseTo((700 * 22) / 31, 0);
   });
 
+  it('of which nobody knows the 95th percentile is told to staff, and not billed as none', async () => {
+    const server = await metered({ billing: 'percentile95', included: 100, price: '1.00' });
+    server.at.carry('eth1', 3n * tb, 0n);
+    await server.at.readAfter(72 * hour);
+    await settleOn('2027-04-02T01:00:00Z');
+    const aside = await sql<{ problem: string }>(
+      product,
+      `select problem from set_aside where job = 'services.settleTraffic' and row_id = $1`,
+      server.id,
+    );
+    expect(aside).toMatchObject([{ problem: expect.stringContaining('2027-03') }]);
+    expect(await onInvoices(server)).toEqual([]);
+    await sql(product, 'update server_traffic_months set settled_at = $1', product.clock.now());
+    await sql(product, `delete from set_aside where job = 'services.settleTraffic'`);
+  });
+
   it('is billed as it was sold: neither what was sold without terms, nor by terms of later', async () => {
     const server = await metered(null);
     const change = { traffic: total };
@@ -164,6 +180,9 @@ describe('traffic beyond what a month includes', () => {
     await carry(server, 3n * tb);
     await settleOn('2027-04-02T01:00:00Z');
     expect(trafficOn(await renew(server))).toEqual([]);
+    // Nobody looks at it again.
+    const open = 'select 1 from server_traffic_months where service_id = $1 and settled_at is null';
+    expect(await sql(product, open, server.id)).toEqual([]);
   });
 });
 
