@@ -112,7 +112,7 @@ const byHand = {
     pay: possible,
     cancel: {
       allowed: false,
-      reason: 'This invoice was issued by our staff; write to us about it',
+      reason: 'This invoice cannot be cancelled here; write to us about it',
       code: 'conflict',
     },
   },

@@ -22,7 +22,7 @@ export const TrafficTerms = named(
   Type.Object({
     billing: Billing,
     included: Included,
-    price: meaning('Of a month of each TB or Mbit/s more, before tax', MoneyText),
+    price: meaning('Of a month of each TB or Mbit/s more; with or without tax, as all prices are', MoneyText),
     currency: Type.String(),
     direction: Nullable(Direction),
   }),

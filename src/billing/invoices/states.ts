@@ -38,7 +38,7 @@ const rules = {
     not: {
       renewal: 'This invoice is for a service that runs; cancel the service',
       late_fee: 'This is the fee for an invoice that was not paid in time; write to us about it',
-      manual: 'This invoice was issued by our staff; write to us about it',
+      manual: 'This invoice cannot be cancelled here; write to us about it',
     },
     notWhileComing: whileComing,
   },

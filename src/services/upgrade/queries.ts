@@ -106,7 +106,7 @@ const setProduct = statement<
   }
 >(
   'services.setProduct',
-  `update services set product_id = :productId, traffic = (select p.traffic from products p where p.id = :productId), options = :options, price_minor = :priceMinor, unit_prices = :unitPrices,
+  `update services set product_id = :productId, options = :options, price_minor = :priceMinor, unit_prices = :unitPrices,
      holds_stock = :holdsStock, cycle = coalesce(:cycle, cycle), duedate = coalesce(:endsOn::date, duedate),
      period_start = coalesce(:startsOn::date, period_start),
      anchor_day = coalesce(extract(day from :startsOn::date), anchor_day)
