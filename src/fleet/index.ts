@@ -159,5 +159,11 @@ export {
 export { ServerSensor, serverMeasured } from './servers/schema.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { sealedSwitches } from './switches/rows.ts';
-export { listTraffic, readPercentilesOf, readTrafficOf, setTrafficSettled } from './traffic/read.ts';
+export {
+  listTraffic,
+  readOwnTrafficOf,
+  readPercentilesOf,
+  readTrafficOf,
+  setTrafficSettled,
+} from './traffic/read.ts';
 export { troubleNoter, writeTroubles } from './troubles.ts';

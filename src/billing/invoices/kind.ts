@@ -1,6 +1,6 @@
 import { paymentProviders } from '../../config.ts';
 
-/** What an invoice is for; `manual`: what staff says. */
+/** What an invoice is for; `manual`: what staff says, and what traffic of a service that has ended came to. */
 export const invoiceKinds = [
   'order',
   'renewal',

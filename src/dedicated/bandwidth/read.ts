@@ -1,5 +1,5 @@
 import { viewTrafficTerms } from '../../catalog/index.ts';
-import { listTraffic, readPercentilesOf, readTrafficOf } from '../../fleet/index.ts';
+import { listTraffic, readOwnTrafficOf, readPercentilesOf } from '../../fleet/index.ts';
 import type { Context, OrganizationContext } from '../../platform/index.ts';
 import { readTrafficTerms } from '../../services/index.ts';
 import { requireDedicated } from '../queries.ts';
@@ -39,7 +39,12 @@ export async function readBandwidth(ctx: OrganizationContext, serviceId: number,
 /** The month of a server so far, in sum and by its 95th percentiles. */
 export async function readBandwidthSummary(ctx: OrganizationContext, serviceId: number) {
   await requireDedicated(ctx, serviceId);
-  const { receivedMbps, sentMbps } = await readPercentilesOf(ctx, serviceId, monthOf(ctx));
+  const { receivedMbps, sentMbps } = await readPercentilesOf(
+    ctx,
+    serviceId,
+    monthOf(ctx),
+    ctx.organizationId,
+  );
   const { terms, currency } = await readTrafficTerms(ctx, serviceId);
   return {
     ...(await usageOf(ctx, serviceId)),
@@ -49,7 +54,7 @@ export async function readBandwidthSummary(ctx: OrganizationContext, serviceId: 
 }
 
 /** The same for the overview, as that of a VPS has it. */
-export async function viewTraffic(ctx: Context, serviceId: number) {
+export async function viewTraffic(ctx: OrganizationContext, serviceId: number) {
   const { monthlyUsageGB, monthlyLimitTB } = await usageOf(ctx, serviceId);
   const now = ctx.clock.now();
   return {
@@ -59,8 +64,13 @@ export async function viewTraffic(ctx: Context, serviceId: number) {
   };
 }
 
-async function usageOf(ctx: Context, serviceId: number) {
-  const { receivedBytes, sentBytes } = await readTrafficOf(ctx, serviceId, monthOf(ctx));
+async function usageOf(ctx: OrganizationContext, serviceId: number) {
+  const { organizationId } = ctx;
+  const { receivedBytes, sentBytes } = await readOwnTrafficOf(
+    ctx,
+    { serviceId, organizationId },
+    monthOf(ctx),
+  );
   const usedGb = (receivedBytes + sentBytes) / bytesPerGb;
   const { limitTb } = await readTrafficTerms(ctx, serviceId);
   // Of a month that it has begun in it is a part.

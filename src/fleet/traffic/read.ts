@@ -48,15 +48,34 @@ const monthOf = statement<ServerTraffic, { serviceId: number; month: string }>(
   `select received_bytes as "receivedBytes", sent_bytes as "sentBytes" from server_traffic_months
    where service_id = :serviceId and month = :month::date`,
 );
+// The row of a month is of whoever has the service at its end.
+const ownMonthOf = statement<
+  ServerTraffic,
+  { serviceId: number; organizationId: number; intervalS: number; parts: number[]; from: Date; until: Date }
+>(
+  'fleet.ownMonthOfTraffic',
+  `select coalesce(sum(received_bytes), 0)::bigint as "receivedBytes", coalesce(sum(sent_bytes), 0)::bigint as "sentBytes"
+   from server_traffic
+   where service_id = :serviceId and organization_id = :organizationId and interval_s = :intervalS
+     and part = any(:parts::smallint[]) and time >= :from and time < :until`,
+);
 const percentilesOf = statement<
   { received: number | null; sent: number | null },
-  { serviceId: number; intervalS: number; parts: number[]; from: Date; until: Date }
+  {
+    serviceId: number;
+    organizationId: number | null;
+    intervalS: number;
+    parts: number[];
+    from: Date;
+    until: Date;
+  }
 >(
   'fleet.trafficPercentiles',
   `select percentile_disc(0.95) within group (order by received_bytes) as received,
      percentile_disc(0.95) within group (order by sent_bytes) as sent
    from server_traffic
-   where service_id = :serviceId and interval_s = :intervalS and part = any(:parts::smallint[]) and time >= :from and time < :until`,
+   where service_id = :serviceId and interval_s = :intervalS and part = any(:parts::smallint[]) and time >= :from and time < :until
+     and (:organizationId::bigint is null or organization_id = :organizationId)`,
 );
 
 /**
@@ -107,18 +126,34 @@ export async function setTrafficSettled(tx: TxContext, serviceId: number, month:
   await tx.db.run(setSettled, { serviceId, month: `${month}-01`, now: tx.clock.now() });
 }
 
-/** The 95th percentiles of a month of UTC, `YYYY-MM`, until now; of one that is longer ago than its intervals are kept nobody knows. */
+/** The same while this organization had it, by the day, of a month whose days are kept. */
+export async function readOwnTrafficOf(
+  ctx: Context,
+  { serviceId, organizationId }: { serviceId: number; organizationId: number },
+  month: string,
+): Promise<ServerTraffic> {
+  const { intervalS } = resolutions.days;
+  const from = new Date(`${month}-01T00:00:00Z`);
+  const until = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 1));
+  const parts = trafficPartsSince('days', from, until);
+  return ctx.db.one(ownMonthOf, { serviceId, organizationId, intervalS, parts, from, until });
+}
+
+/** The 95th percentiles of a month of UTC, `YYYY-MM`, until now, of what came while an organization had it, or of all; of one that is longer ago than its intervals are kept nobody knows. */
 export async function readPercentilesOf(
   ctx: Context,
   serviceId: number,
   month: string,
+  organizationId: number | null = null,
 ): Promise<Percentiles> {
   const { intervalS } = resolutions.minutes;
   const from = new Date(`${month}-01T00:00:00Z`);
   const end = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 1);
   const until = new Date(Math.min(end, knownUntil(ctx.clock.now()).getTime()));
   const parts = trafficPartsSince('minutes', from, until);
-  const { received, sent } = await ctx.db.one(percentilesOf, { serviceId, intervalS, parts, from, until });
+  const { received, sent } = await ctx.db.one(percentilesOf, {
+    ...{ serviceId, organizationId, intervalS, parts, from, until },
+  });
   const mbps = (bytes: number | null) => (bytes === null ? null : (bytes * 8) / intervalS / 1_000_000);
   return { receivedMbps: mbps(received), sentMbps: mbps(sent) };
 }

@@ -15,6 +15,7 @@ import { findWaitingRenewal } from '../renew/queries.ts';
 import { requireAction } from '../states.ts';
 import { factsOf, lockService } from '../suspend/lock.ts';
 import { lockTerms, type Terms } from '../terms.ts';
+import { monthsToBill } from '../traffic/bill.ts';
 import { findChange } from '../upgrade/queries.ts';
 import { requireNoneUnderWay } from '../upgrade/underWay.ts';
 import { handOver, hasTask, lockBoth } from './queries.ts';
@@ -77,6 +78,9 @@ async function requireNothingOpen(tx: TxContext, { id }: Terms): Promise<void> {
     throw conflict('Its renewal was paid and is being carried out; try again shortly');
   if ((await findChange(tx, { serviceId: id })) !== null)
     throw conflict('It is about to become another product; wait for that, or take it back');
+  const [month] = await monthsToBill(tx, id);
+  if (month !== undefined)
+    throw conflict(`Its traffic of ${month} is on no invoice yet; renew it, pay for that, and try again`);
   if (await hasTask(tx, id)) throw conflict('Our staff is at work on it; try again once that is done');
   if ((await paidFor(tx, id)).some(({ disputedMinor }) => disputedMinor > 0))
     throw conflict('A bank asks about a payment for this service; wait for its answer');

@@ -1,6 +1,6 @@
 import { dueAt, issueInvoice, lockForTax, taxOf } from '../../billing/index.ts';
 import type { TrafficRow } from '../../catalog/index.ts';
-import { forMany, newId, statement, type TxContext } from '../../platform/index.ts';
+import { type Context, forMany, newId, statement, type TxContext } from '../../platform/index.ts';
 import { lockTerms, requireTerms, type Terms } from '../terms.ts';
 import { settleRest } from './settle.ts';
 
@@ -28,6 +28,11 @@ const putOn = statement<never, { serviceId: number; months: string[]; invoiceId:
   `update service_traffic set invoice_id = :invoiceId, organization_id = (select s.organization_id from services s where s.id = :serviceId)
    where service_id = :serviceId and month = any(:months::date[])`,
 );
+
+/** Months (`YYYY-MM`) of traffic that were reckoned, and that no invoice asks for. */
+export async function monthsToBill(ctx: Context, serviceId: number): Promise<string[]> {
+  return (await ctx.db.many(openMonths, { serviceId })).map(({ month }) => month);
+}
 
 /** What is open of a service's traffic, as lines of an invoice that is about to be issued in its currency. Its row is locked. */
 export async function openTraffic(tx: TxContext, service: Terms) {

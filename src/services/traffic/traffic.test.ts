@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payByCredit } from '../../../test/invoices.ts';
-import { newCustomer, type Person } from '../../../test/people.ts';
+import { newCustomer, type Person, signedIn } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newMeteredSwitch, rentedServer } from '../../../test/rack/metered.ts';
 import { newServerProduct } from '../../../test/rack/stock.ts';
@@ -132,12 +132,7 @@ describe('traffic beyond what a month includes', () => {
 
   it('of a service that ends has included what was paid for and not given back', async () => {
     const server = await metered();
-    const [order] = await sql<{ id: number }>(
-      product,
-      'select invoice_id::int8 as id from service_periods where service_id = $1',
-      server.id,
-    );
-    await payByCredit(customer, Number(order?.id));
+    await payOrder(server);
     await carry(server, 3n * tb);
     product.clock.set(new Date('2027-03-12T00:00:00Z'));
     await end(server);
@@ -212,6 +207,14 @@ async function withTraffic() {
   await settleOn('2027-04-02T01:00:00Z');
   return server;
 }
+async function payOrder({ id }: Metered) {
+  const [order] = await sql<{ id: number }>(
+    product,
+    'select invoice_id::int8 as id from service_periods where service_id = $1',
+    id,
+  );
+  await payByCredit(customer, Number(order?.id));
+}
 async function end({ id }: Metered) {
   const { status, body } = await product.staff.post(`/staff/services/${id}/terminate`, {
     reason: 'For a test',
@@ -261,6 +264,26 @@ describe('traffic on an invoice', () => {
     expect((await product.staff.post(`/staff/invoices/${paid.id}/refund`, refund)).status).toBe(200);
     await settled(product);
     expect(trafficOn(await renew(other))).toEqual([]);
+  });
+
+  it('is billed before its service is another organization’s', async () => {
+    const server = await withTraffic();
+    await payOrder(server);
+    const other = await newCustomer(product);
+    await sql(
+      product,
+      `insert into memberships (organization_id, user_id, role, joined_at) values ($1, $2, 'owner', now())`,
+      ...[other.organizationId, customer.userId],
+    );
+    const here = await signedIn(product, customer);
+    const move = () =>
+      here.post(`/dashboard/services/${server.id}/move`, { organization_id: other.organizationId });
+    const refused = await move();
+    expect(refused.status).toBe(409);
+    expect(refused.body.message).toContain('traffic of 2027-03');
+    await payByCredit(customer, (await renew(server)).id);
+    await settled(product);
+    expect(JSON.stringify((await move()).body)).not.toContain('traffic');
   });
 
   it('of a service that has ended is asked for again where what paid the last one is taken back', async () => {
