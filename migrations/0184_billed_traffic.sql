@@ -28,6 +28,10 @@ create table service_traffic (
 create index service_traffic_invoice on service_traffic (invoice_id) where invoice_id is not null;
 create index service_traffic_organization on service_traffic (organization_id);
 
+-- How far services were gone through of which their customers may have to be told: the one looked at last; 0 begins anew.
+create table service_traffic_turn (last_id bigint not null);
+insert into service_traffic_turn (last_id) values (0);
+
 -- Since when nothing is to be settled of a month: it was, or nothing of it is billed. Those that are over are looked for every ten minutes.
 alter table server_traffic_months add column settled_at timestamptz;
 create index server_traffic_months_unsettled on server_traffic_months (month, service_id) where settled_at is null;
