@@ -5,7 +5,7 @@
  */
 /** What certificate a BMC presents, to be pinned when it is enrolled: of `https://address:port`. */
 export { fingerprintOf, presentedAt } from '../hypervisor/index.ts';
-export { randomPassword } from './accounts.ts';
+export { ownAccount, randomPassword } from './accounts.ts';
 export { type BmcConnection, longestPassword, shortestPassword } from './connection.ts';
 export * from './contract.ts';
 export { type BmcOptions, type OpenBmc, openBmcs } from './open.ts';

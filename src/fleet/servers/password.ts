@@ -1,4 +1,4 @@
-import type { Bmc, BmcConnection } from '../../drivers/bmc/index.ts';
+import { type Bmc, type BmcConnection, ownAccount } from '../../drivers/bmc/index.ts';
 import { type Context, findLastRestore, statement, type TxContext } from '../../platform/index.ts';
 import { placeNow, sealBmcPassword } from './bmc.ts';
 
@@ -54,9 +54,8 @@ export async function renewPassword(
   const no = ((await ctx.db.maybe(numberOf, { serverId }))?.password_no ?? 0) + 1;
   const password = passwordOf(ctx, serverId, no);
   if (await bmc.signsIn(user, password)) return no;
-  const own = (await bmc.listAccounts()).find(({ name }) => name === user);
-  if (own === undefined)
-    throw new Error(`the BMC of server ${serverId} lets us in and has no account ${user}`);
+  const own = ownAccount(await bmc.listAccounts(), user);
+  if (own === null) throw new Error(`the BMC of server ${serverId} lets us in and has no account ${user}`);
   await bmc.setPassword(own.id, password);
   return no;
 }
