@@ -34,7 +34,7 @@ export interface Told {
   /** By their serial numbers. */
   disks: string[];
   /** What each of them is, by its serial number. Default: an NVMe disk of 960 GB. */
-  drives: Readonly<Record<string, Drive>>;
+  drives?: Readonly<Record<string, Drive>>;
   bmcAddress: string | null;
 }
 
