@@ -98,7 +98,10 @@ describe('a reinstallation', () => {
     const locked = [409, 'locked'];
     expect(seen).toEqual([
       ...['reinstalling', true, 'reinstall', 'locked', 'locked'],
-      ...['The server is being reinstalled; its console is shown once that is done', [locked, locked, locked]],
+      ...[
+        'The server is being reinstalled; its console is shown once that is done',
+        [locked, locked, locked],
+      ],
     ]);
     expect(server.plans[1]).toMatchObject({
       ...{ task: 'install', wipe: [a, b], layout: { kind: 'raid1', serials: [a, b] } },
