@@ -9,7 +9,7 @@ import { type PlayedServer, playServer } from '../../demo/rack/played.ts';
 let world: ArrivingProduct;
 let customer: Person;
 beforeAll(async () => {
-  world = await startArrivingProduct();
+  world = await startArrivingProduct({}, 4_000);
   customer = await newCustomer(world.product, { creditMinor: 10_000_000 });
 });
 afterAll(() => world.product.stop());
