@@ -9,7 +9,7 @@ import {
 } from '../../platform/index.ts';
 import { readNonce } from '../enrolment/readNonce.ts';
 import { proveStart } from '../enrolment/starts.ts';
-import { bmcConnection } from '../servers/life.ts';
+import { bmcConnection, deafToButton } from '../servers/life.ts';
 import { isOutOfOrder } from '../servers/silence.ts';
 import { disksOf, type ServerDisk } from './disksOf.ts';
 import { giveUp } from './hear.ts';
@@ -245,7 +245,7 @@ export async function startFromDisks(at: AtHand, serverId: number): Promise<void
 export async function shutDownServer(at: AtHand, serverId: number, timeoutMs: number): Promise<void> {
   await withBmcOf(at, serverId, null, async (bmc) => {
     await bmc.shutDown({ timeoutMs }).catch((error: unknown) => {
-      if (!(error instanceof BmcError) || error.code !== 'shutdown_timeout') throw error;
+      if (!(error instanceof BmcError) || !deafToButton.has(error.code)) throw error;
     });
     await bmc.powerOff();
   });

@@ -7,7 +7,7 @@ import {
   statement,
   type TxContext,
 } from '../../platform/index.ts';
-import { askingBmc, bmcConnection, hear, placeOf } from './life.ts';
+import { askingBmc, bmcConnection, deafToButton, hear, placeOf } from './life.ts';
 
 /** What a step of a saga has at hand. */
 interface AtHand {
@@ -51,11 +51,7 @@ export function haltServer(at: AtHand, serverId: number) {
     try {
       await bmc.shutDown({ timeoutMs: buttonMs });
     } catch (error) {
-      if (
-        !(error instanceof BmcError) ||
-        (error.code !== 'shutdown_timeout' && error.code !== 'nothing_happened')
-      )
-        throw error;
+      if (!(error instanceof BmcError) || !deafToButton.has(error.code)) throw error;
       await bmc.powerOff();
     }
     return 'off';

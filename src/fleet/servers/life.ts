@@ -37,6 +37,13 @@ const bmcOf = statement<Omit<Reached, 'user'> & { username: string; password: Bu
   `select kind, host(address) as address, port, username, certificate, password from server_bmcs where server_id = :serverId`,
 );
 
+/** Codes of a BMC that knows no power button, or whose server does not follow it: its power can be taken all the same. */
+export const deafToButton: ReadonlySet<string> = new Set([
+  'shutdown_timeout',
+  'bmc_refused',
+  'nothing_happened',
+]);
+
 /** How a server's BMC is spoken to, password and all: for the driver alone. Null: nobody said how. */
 export async function bmcConnection(ctx: Context, serverId: number): Promise<BmcConnection | null> {
   const row = await ctx.db.maybe(bmcOf, { serverId });
