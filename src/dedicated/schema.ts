@@ -156,7 +156,7 @@ export const Reinstall = named(
       }),
     ),
     confirm: Type.String({
-      maxLength: 255,
+      ...{ maxLength: 255, pattern: '^[^\\r\\n]*$' },
       description: 'The name of the server: what is on the disks of the layout is gone afterwards',
     }),
   }),
