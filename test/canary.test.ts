@@ -393,6 +393,7 @@ describe('programs', () => {
     'drivers/hypervisor/qemu/wholeName.ts',
     'drivers/installer/image/build.ts',
     'drivers/installer/image/contents.ts',
+    'drivers/installer/trees/debianSystem.ts',
     'drivers/installer/trees/tiny.ts',
     'drivers/installer/trees/tinySystem.ts',
   ]);

@@ -82,6 +82,8 @@ const texts = {
   kept: [
     // Who could sign in at a controller of ours when its server came back: it is told who was shut out.
     'accounts',
+    // As which one signs in at a server with a password that we made: `root`.
+    'username',
     // What was to be done with packets to an address, by words and networks of ours.
     ...['destination', 'destinations', 'preset', 'confirm_until', 'addresses'],
     ...[

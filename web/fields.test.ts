@@ -220,5 +220,8 @@ it('repeats no choice by hand', () => {
   expect(new Set(repeated)).toEqual(new Set(ownChoices));
 });
 
-/** What the dashboard knows by itself, whatever may be asked for: the languages that it is written in. */
-const ownChoices = ['data/brand.ts: de,en', 'settings/Brand.tsx: de,en'];
+/** What the dashboard knows by itself, whatever may be asked for: the languages that it is written in, and parts of one field, which forms do not know. */
+const ownChoices = [
+  ...['data/brand.ts: de,en', 'settings/Brand.tsx: de,en'],
+  ...['catalog/staff/TrafficForm.tsx: greater,in,out', 'catalog/staff/TrafficForm.tsx: percentile95,total'],
+];
