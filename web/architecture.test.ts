@@ -48,10 +48,12 @@ it('has rooms that take from each other only what is made for it', () => {
   const parts = [
     'services/columns.tsx',
     'events/Happened.tsx',
+    'dedicated/Erasure.tsx',
     'dedicated/Power.tsx',
     'dedicated/Reinstall.tsx',
     'dedicated/Server.tsx',
     'vps/History.tsx',
+    'vps/console/Line.tsx',
     'vps/Machine.tsx',
     'shield/staff/Blackholes.tsx',
     'vps/Plot.tsx',

@@ -179,7 +179,11 @@ it('the page of a service that has ended says how its disks were wiped, once the
   );
   await transaction(product.ctx, 'test.keepProof', (tx) => keepProof(tx, server.id));
   await page.reload();
-  await page.getByRole('row').filter({ hasText: 'S6WRNJ0T' }).getByText('sanitize-crypto').waitFor();
+  await page
+    .getByRole('row')
+    .filter({ hasText: 'S6WRNJ0T' })
+    .getByText('The drive threw its key away')
+    .waitFor();
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download as PDF' }).click();
   expect((await saved).suggestedFilename()).toBe(`erasure-${server.id}.pdf`);

@@ -376,7 +376,6 @@ export const cannotBeSent: Record<string, string> = {
       ...[
         'getDedicatedConsole',
         'getDedicatedCredentials',
-        'showDedicatedCredentials',
         'getDedicatedSensors',
         'getDedicatedHardware',
         'getDedicatedErasure',
@@ -390,6 +389,7 @@ export const cannotBeSent: Record<string, string> = {
     ].map((name) => [name, 'needs a server: dedicated/dedicated.test.ts']),
   ),
   reinstallDedicatedServer: 'needs a server: dedicated/reinstall/reinstall.test.ts',
+  showDedicatedCredentials: 'needs a server: dedicated/credentials/credentials.test.ts',
   rescueDedicatedServer: 'needs a server: dedicated/rescue/rescue.test.ts',
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
 };

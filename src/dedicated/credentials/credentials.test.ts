@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { startTestProduct, type TestProduct } from '../../../test/product.ts';
 import { newServerProduct, newServers, serverCart } from '../../../test/rack/stock.ts';
@@ -8,6 +9,7 @@ import { transaction } from '../../platform/index.ts';
 import { completeDelivery, requireOrder } from '../../services/index.ts';
 import { ownPassword } from './keep.ts';
 
+const changes = watchChanges();
 let product: TestProduct;
 let customer: Person;
 beforeAll(async () => {
@@ -78,3 +80,5 @@ it('of a server with a password of its customer’s own there is none, and only 
   const stranger = await newCustomer(product);
   expect((await stranger.post(path, {})).status).toBe(403);
 });
+
+describe('a change', () => changes.leaveEntries(() => product, ['showDedicatedCredentials']));
