@@ -22,6 +22,10 @@ begin
   end if;
   return new;
 end $$;
+-- It reads the tables of this schema, whatever others are in its caller's path.
+do $$ begin
+  execute format('alter function %I.refuse_change_of_issued() set search_path = pg_catalog, %I, pg_temp', current_schema(), current_schema());
+end $$;
 
 -- With what a service was sold; those of before were sold with none.
 alter table services add column traffic jsonb;
