@@ -102,6 +102,7 @@ describe.skipIf(!hasTwo)("the application's role", () => {
         `select proname, proconfig as paths from pg_proc where prosecdef and pronamespace = 'public'::regnamespace`,
       );
       expect(rows.map(({ proname }) => proname)).toEqual([
+        'empty_server_traffic',
         'empty_shield_traffic',
         'empty_vps_charts',
         'forget_in_books',
