@@ -91,7 +91,7 @@ it('one that was started there and went down has moved: what it wrote is there, 
     (all) => all.includes(`node-1 has a machine ${machineIdOf(id)} that no service has`),
     60_000,
   );
-  // It is the machine, and is started as any that is down.
+  // It is the machine now: like every one that should run and is down it is started again.
   await until(
     () => inCluster(id),
     (found) => found[machineIdOf(id, 2)] === 'running',
