@@ -156,7 +156,11 @@ export const Reinstall = named(
       }),
     ),
     confirm: Type.String({
-      ...{ maxLength: 255, pattern: '^[^\\r\\n]*$' },
+      ...{
+        maxLength: 255,
+        pattern: '^[^\\r\\n]*$',
+        'x-message': 'must be the name of the server, on one line',
+      },
       description: 'The name of the server: what is on the disks of the layout is gone afterwards',
     }),
   }),

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAsRoot } from '../../../platform/host/program.ts';
 import type { Edge, Packet, Policy, Rule } from '../contract.ts';
@@ -138,6 +139,23 @@ describe('the packet filter of this host', { timeout: 180_000 }, () => {
     expect(Date.now() - begun).toBeLessThan(10_000);
     await edge.remove([{ destination: `${address}/32`, generation: 1 }]);
     await edge.forget(counts.map(({ writing }) => writing));
+  });
+
+  it('forgets what the kernel still holds, as it does a trial that ran out until it collects it', async () => {
+    const address = freshAddress();
+    await edge.replace([denyAll(address, 1)]);
+    await edge.replace([denyAll(address, 2)]);
+    const [over] = (await edge.readRules([address])).filter(({ isOver }) => isOver);
+    const at = 'inet innkeeper_edge';
+    // Whoever holds the chain, the kernel says the same.
+    await nft(`add map ${at} held { type ipv4_addr : verdict; }`);
+    await nft(`add element ${at} held { ${address} : goto ${over?.writing} }`);
+    const forgotten = edge.forget([over?.writing ?? '']);
+    await pause(700);
+    await nft(`delete map ${at} held`);
+    await forgotten;
+    expect((await edge.readRules([address])).filter(({ isOver }) => isOver)).toEqual([]);
+    expect(await passes(packet(address))).toBe(false);
   });
 
   it('has room for so many sources of one policy, however many limits it has', async () => {
