@@ -37,6 +37,8 @@ declare module '../platform/drivers.ts' {
     routers: (nodeId: number) => BgpRouters;
     /** Opens the BMC of a server, by how it is reached; whoever opened it closes it. */
     bmc: OpenBmc;
+    /** Which certificate a BMC presents that speaks Redfish, as SHA-256 in hexadecimal; `bmc_silent` where none does. Nothing of ours is told to it. */
+    bmcCertificate: (address: string, port?: number) => Promise<string>;
     /** Whether a server greets by SSH at an address. */
     greets: (address: string) => Promise<boolean>;
     /** Opens what servers start from on a network of this host. */

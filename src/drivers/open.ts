@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { greetsBySsh } from '../platform/host/ssh.ts';
 import type { DriverName, Drivers } from '../platform/index.ts';
-import { openBmcs } from './bmc/index.ts';
+import { certificateOf, openBmcs } from './bmc/index.ts';
 import { databaseDns, powerDns, type ReverseDns } from './dns/index.ts';
 import {
   type BgpRouters,
@@ -94,6 +94,10 @@ const openers: {
   greets: ({ given }) => ({ driver: given?.greets ?? greetsBySsh, close: async () => undefined }),
   // By which engine a BMC is spoken to stands with its server.
   bmc: ({ given }) => ({ driver: given?.bmc ?? openBmcs(), close: async () => undefined }),
+  bmcCertificate: ({ given }) => ({
+    driver: given?.bmcCertificate ?? ((address, port) => certificateOf(address, port)),
+    close: async () => undefined,
+  }),
 };
 
 /** Opens every driver that this process has. When one fails, those before it are closed again. */

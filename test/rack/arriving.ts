@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootScriptFor, type Installer, installerOf } from '../../src/demo/rack/installer.ts';
-import { openBmcs, type SimulatedBmc, simulatedRack } from '../../src/drivers/bmc/index.ts';
+import { certificateOf, openBmcs, type SimulatedBmc, simulatedRack } from '../../src/drivers/bmc/index.ts';
 import { installerFolder } from '../../src/drivers/installer/image/store.ts';
 import type { Netboot, NetbootOptions } from '../../src/drivers/netboot/index.ts';
 import { openSwitches, type SimulatedSwitches, simulatedSwitches } from '../../src/drivers/switch/index.ts';
@@ -18,6 +18,8 @@ export interface ArrivingProduct {
   switches: SimulatedSwitches;
   /** Where a server greets by SSH. */
   greets: Set<string>;
+  /** What BMCs present that speak Redfish, by their address. */
+  certificates: Map<string, string>;
   /** Puts a BMC of the kind that enrolment speaks to at an address. */
   bmcAt(address: string): SimulatedBmc;
   /** What a machine with this MAC is told to start. It asks from an address of its own, or from `remote`. */
@@ -46,6 +48,7 @@ export async function startArrivingProduct(
   const switches = simulatedSwitches();
   const openSwitch = openSwitches(switches);
   const greets = new Set<string>();
+  const certificates = new Map<string, string>();
   const addresses = { reserved: new Set<string>(), strangers: false };
   let served: NetbootOptions | null = null;
   const product = await startTestProduct({
@@ -55,6 +58,7 @@ export async function startArrivingProduct(
     },
     drivers: {
       bmc: (connection) => open({ ...connection, kind: 'simulated' }),
+      bmcCertificate: async (address, port) => certificates.get(address) ?? certificateOf(address, port),
       greets: async (address) => greets.has(address),
       switch: (connection) => openSwitch({ ...connection, kind: 'simulated' }),
       netboot: async (options) => {
@@ -72,7 +76,7 @@ export async function startArrivingProduct(
     ({ body }) => body.data.enrolment.networks[0]?.is_served === true,
   );
   return {
-    ...{ product, addresses, switches, greets },
+    ...{ product, addresses, switches, greets, certificates },
     bmcAt: (address) => rack.put(address, { power: 'on' }),
     starts: (mac, remote) => bootScriptFor(options?.script ?? '', mac, remote),
     installer: installerOf,

@@ -45,6 +45,8 @@ export interface RackBmc {
   beSilent(is: boolean): void;
   say(text: string): Promise<void>;
   typed(): Promise<string>;
+  /** The number of the account that this name and password belong to; null: they let nobody in. */
+  accountOf(user: string, password: string): Promise<string | null>;
   /** Runs `ipmitool` beside the driver, as another process would. */
   tool(...command: string[]): Promise<string>;
   close(): Promise<void>;
@@ -130,7 +132,7 @@ function handles({ folder, env, sim, relay, chassis, tree, connection }: Parts):
   const ipmi = { program: programIn(tree, 'ipmitool'), env: surroundings(tree) };
   const inRun = (name: string) => join(folder, name);
   const press = async (...words: string[]) => (await run(chassis, words, { env: { ...env } })).stdout;
-  return {
+  const bmc: RackBmc = {
     connection,
     run: folder,
     ipmi,
@@ -147,25 +149,14 @@ function handles({ folder, env, sim, relay, chassis, tree, connection }: Parts):
     // A server that has just been started listens a moment later.
     say: async (text) => void (await until(() => sayTo(inRun('say'), text), Boolean, 10_000)),
     typed: () => readFile(inRun('typed'), 'latin1').catch(() => ''),
-    async tool(...command) {
-      const { address, port, user, password } = connection;
-      const argv = [
-        '-I',
-        'lanplus',
-        '-C',
-        '3',
-        '-H',
-        address,
-        '-p',
-        String(port),
-        '-U',
-        user,
-        '-E',
-        ...command,
-      ];
-      const surrounding = { ...ipmi.env, IPMI_PASSWORD: password };
-      return (await run(ipmi.program, argv, { env: surrounding, timeout: 20_000 })).stdout;
+    async accountOf(user, password) {
+      const signedIn = await toolAs(user, password, 'mc', 'info').catch(() => null);
+      if (signedIn === null) return null;
+      const accounts = await bmc.tool('-c', 'user', 'list', '1');
+      const own = accounts.split('\n').map((line) => line.split(','));
+      return own.find(([, name]) => name === user)?.[0] ?? null;
     },
+    tool: (...command) => toolAs(connection.user, connection.password, ...command),
     async close() {
       sim.kill('SIGCONT');
       sim.kill('SIGKILL');
@@ -175,6 +166,27 @@ function handles({ folder, env, sim, relay, chassis, tree, connection }: Parts):
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+  return bmc;
+
+  async function toolAs(user: string, password: string, ...command: string[]): Promise<string> {
+    const { address, port } = connection;
+    const argv = [
+      '-I',
+      'lanplus',
+      '-C',
+      '3',
+      '-H',
+      address,
+      '-p',
+      String(port),
+      '-U',
+      user,
+      '-E',
+      ...command,
+    ];
+    const surrounding = { ...ipmi.env, IPMI_PASSWORD: password };
+    return (await run(ipmi.program, argv, { env: surrounding, timeout: 20_000 })).stdout;
+  }
 }
 
 function sayTo(path: string, text: string): Promise<boolean> {

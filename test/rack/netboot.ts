@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server as HttpServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ import {
   openNetboot,
 } from '../../src/drivers/netboot/index.ts';
 import { runProgram } from '../../src/platform/host/program.ts';
-import { pathIn, programIn, surroundings } from '../unpacked.ts';
+import { programIn, surroundings } from '../unpacked.ts';
 import { openDesk, type TestDesk } from './desk.ts';
 import { openRackNetwork, type RackNetwork } from './network.ts';
-import { buildServer, type Disk, type Server } from './server.ts';
+import { buildServer, cardOf, type Disk, ovmf, type Server } from './server.ts';
 
 /** A server on a network from which it starts, and those whom it meets there. */
 export interface Rack {
@@ -69,11 +69,9 @@ export async function openRack({
   const system = await ensureTree(installer, 'tiny', () => undefined);
   await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(dir, 'id')]);
   const key = (await readFile(join(dir, 'id.pub'), 'utf8')).trim();
-  // By UEFI the firmware's own driver is used, which it has for this card.
-  const card = firmware === 'uefi' ? 'virtio-net-pci,romfile=' : 'e1000e';
   const server = await buildServer(join(dir, 'server'), tree, {
     disks,
-    network: await network.port(mac, card),
+    network: await network.port(mac, cardOf[firmware]),
     firmware: firmware === 'uefi' ? await ovmf(dir, tree) : { kind: 'bios' },
   });
   const read = nonceReader();
@@ -172,10 +170,4 @@ async function listen(
   const url = `http://${address}:${port}`;
   const handler = handlerOf(url);
   return { url, server };
-}
-
-async function ovmf(dir: string, tree: string) {
-  const variables = join(dir, 'vars.fd');
-  await copyFile(pathIn(tree, 'usr/share/OVMF/OVMF_VARS_4M.fd'), variables);
-  return { kind: 'uefi' as const, code: pathIn(tree, 'usr/share/OVMF/OVMF_CODE_4M.fd'), variables };
 }

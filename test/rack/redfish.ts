@@ -45,8 +45,14 @@ export interface RackRedfish {
   close(): void;
 }
 
-/** A stand-in for a BMC's Redfish, held to truth by clients that nobody here wrote (`redfish.test.ts`): there is no program to be had that speaks it. */
-export async function startRedfish(rack: RackBmc): Promise<RackRedfish> {
+/**
+ * A stand-in for a BMC's Redfish, held to truth by clients that nobody here wrote (`redfish.test.ts`): there is no program to be had that speaks it.
+ * Whom its IPMI lets in it lets in, too: so it knows who was given an account from inside.
+ */
+export async function startRedfish(
+  rack: RackBmc,
+  { address = '127.0.0.1', port = 0 }: { address?: string; port?: number } = {},
+): Promise<RackRedfish> {
   const { cluster: identity } = await certificates();
   const state: RedfishState = {
     accounts: [
@@ -67,7 +73,7 @@ export async function startRedfish(rack: RackBmc): Promise<RackRedfish> {
   const stand: RackRedfish = {
     ...{ state, asked: [], instead: null, saysYes: false, close: () => undefined },
     connection: {
-      ...{ kind: 'redfish', address: '127.0.0.1', port: 0, ...factory },
+      ...{ kind: 'redfish', address, port, ...factory },
       certificate: new X509Certificate(identity.certificate).fingerprint256,
     },
   };
@@ -76,7 +82,7 @@ export async function startRedfish(rack: RackBmc): Promise<RackRedfish> {
       send(response, 500, refusal('InternalError', error.message)),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, address, resolve));
   stand.connection.port = (server.address() as AddressInfo).port;
   stand.close = () => {
     server.closeAllConnections();
@@ -96,7 +102,7 @@ async function answer(stand: RackRedfish, rack: RackBmc, request: IncomingMessag
   const resources = await resourcesOf(state, rack);
   const isOpenToAll = method === 'GET' && path === '/redfish/v1';
   const sessions = '/redfish/v1/SessionService/Sessions';
-  if (method === 'POST' && path === sessions) return signIn(state, response, JSON.parse(text));
+  if (method === 'POST' && path === sessions) return signIn(state, rack, response, JSON.parse(text));
   if (!isOpenToAll && !isKnown(state, request))
     return send(response, 401, refusal('NoValidSession', 'sign in first'));
   const found = resources[path];
@@ -123,12 +129,14 @@ async function answer(stand: RackRedfish, rack: RackBmc, request: IncomingMessag
   return send(response, 204);
 }
 
-function signIn(
+async function signIn(
   state: RedfishState,
+  rack: RackBmc,
   response: ServerResponse,
   body: { UserName?: string; Password?: string },
-): void {
-  const account = state.accounts.find(({ name }) => name === body.UserName);
+): Promise<void> {
+  const account =
+    state.accounts.find(({ name }) => name === body.UserName) ?? (await fromInside(state, rack, body));
   if (!opens(account, body.Password))
     return void send(response, 401, refusal('NoValidSession', 'wrong name or password'));
   const token = randomBytes(16).toString('hex');
@@ -137,6 +145,19 @@ function signIn(
   state.sessions.set(token, path);
   const session = { '@odata.id': path, '@odata.type': '#Session.v1_3_0.Session', Id: id, Name: 'session' };
   send(response, 201, { ...session, UserName: body.UserName }, { 'x-auth-token': token, location: path });
+}
+
+/** An account that IPMI knows by now. */
+async function fromInside(
+  { accounts }: RedfishState,
+  rack: RackBmc,
+  { UserName: name = '', Password: password = '' }: { UserName?: string; Password?: string },
+): Promise<RedfishAccount | undefined> {
+  const id = await rack.accountOf(name, password);
+  if (id === null) return undefined;
+  const account = { id, name, password, role: 'Administrator', isEnabled: true };
+  accounts.push(account);
+  return account;
 }
 
 function opens(account: RedfishAccount | undefined, password: string | undefined): boolean {

@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RunningProgram, runProgram, startProgram } from '../../src/platform/host/program.ts';
-import { programIn, surroundings } from '../unpacked.ts';
+import { pathIn, programIn, surroundings } from '../unpacked.ts';
 
 /** A server of the rack, as it is built. */
 export interface ServerParts {
@@ -40,6 +40,16 @@ export interface Server {
   rawDisk(serial: string): Promise<string>;
   /** Writes a pattern onto a disk, as what somebody left there. `at` and `bytes` are as qemu-io takes them. */
   leaveBehind(serial: string, pattern: number, at: string, bytes: string): Promise<void>;
+}
+
+/** By UEFI the firmware's own driver is used, which it has for this card. */
+export const cardOf = { bios: 'e1000e', uefi: 'virtio-net-pci,romfile=' } as const;
+
+/** Firmware of UEFI, with a memory of its own in `dir`. */
+export async function ovmf(dir: string, tree: string) {
+  const variables = join(dir, 'vars.fd');
+  await copyFile(pathIn(tree, 'usr/share/OVMF/OVMF_VARS_4M.fd'), variables);
+  return { kind: 'uefi' as const, code: pathIn(tree, 'usr/share/OVMF/OVMF_CODE_4M.fd'), variables };
 }
 
 /** Builds a server with empty disks, whose files are kept in `dir`; `tree` has the programs that this host lacks. */

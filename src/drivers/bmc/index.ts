@@ -3,12 +3,11 @@
  * One contract (`contract.ts`) and the suite that all engines pass (`conformance.ts`). An engine says single things to a BMC (`controls.ts`);
  * `proven.ts` makes the contract of it, in turn, within deadlines, and believing no answer that it can check.
  */
-/** What certificate a BMC presents, to be pinned when it is enrolled: of `https://address:port`. */
-export { fingerprintOf, presentedAt } from '../hypervisor/index.ts';
 export { ownAccount, randomPassword } from './accounts.ts';
 export { type BmcConnection, longestPassword, shortestPassword } from './connection.ts';
 export * from './contract.ts';
 export { type BmcOptions, type OpenBmc, openBmcs } from './open.ts';
+export { certificateOf } from './redfish/certificate.ts';
 export {
   type SimulatedAccount,
   type SimulatedBmc,

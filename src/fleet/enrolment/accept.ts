@@ -31,6 +31,8 @@ export interface Acceptance {
   note?: string | null;
   /** How its BMC is reached already; without it the installer sets an account of ours from inside. */
   bmc?: NewBmc;
+  /** How we speak to the BMC then. Default: IPMI. */
+  bmc_kind?: 'ipmi' | 'redfish';
 }
 
 /** Who we are at a BMC that the installer gave our account to. */
@@ -64,8 +66,10 @@ export async function acceptMachine(ctx: Context, id: number, wanted: Acceptance
     const machine = await requireArrival(tx, id);
     requireAction('accept', { ...machine, is_there: isThere(tx, machine) });
     refuseTwins(machine, wanted);
-    const bmc = wanted.bmc ?? insideOf(machine);
-    const reached = readBmc(tx, bmc);
+    const bmc = wanted.bmc ?? insideOf(machine, wanted.bmc_kind);
+    if (wanted.bmc !== undefined && wanted.bmc_kind !== undefined)
+      throw refuse('bmc_kind', 'has no meaning beside bmc, which has a kind of its own');
+    const reached = readBmc(tx, bmc, { isPinnedLater: true });
     const serverId = await serverOf(tx, machine, wanted);
     const other = await otherAtBmc(tx, serverId, reached);
     if (other !== null) throw refuse('bmc', `at ${reached.address} is that of ${other} already`);
@@ -108,22 +112,22 @@ function refuseTwins(
 }
 
 /** The BMC as the machine sees it, with an account of ours that nobody has yet. */
-function insideOf({ inventory }: ArrivalRow): NewBmc {
+function insideOf({ inventory }: ArrivalRow, kind: 'ipmi' | 'redfish' = 'ipmi'): NewBmc {
   const address = inventory.bmc?.address ?? null;
   if (address === null || isIP(address) === 0)
     throw refuse('bmc', 'must be given: the machine sees none of its own that has an address');
   // Sixteen characters: some BMCs cut what is longer without a word.
-  return { kind: 'ipmi', address, user: ourUser, password: randomBytes(12).toString('base64url') };
+  return { kind, address, user: ourUser, password: randomBytes(12).toString('base64url') };
 }
 
 async function serverOf(tx: TxContext, machine: ArrivalRow, wanted: Acceptance): Promise<number> {
-  const { server_id: serverId, name, bmc: _, serial = machine.serial, ...place } = wanted;
+  const { server_id: serverId, name, bmc: _, bmc_kind: _kind, serial = machine.serial, ...place } = wanted;
   if (serverId === undefined) {
     if (name === undefined) throw refuse('name', 'must be given, or the server that it is');
     if (serial === '') throw refuse('serial', 'must be given: the machine says none of its own');
     return insertOne(tx, { name, serial, ...place });
   }
-  if (Object.keys(wanted).some((field) => field !== 'server_id' && field !== 'bmc'))
+  if (Object.keys(wanted).some((field) => !['server_id', 'bmc', 'bmc_kind'].includes(field)))
     throw refuse('server_id', 'is written down already: change the server for all else');
   const server = await requireServer(tx, serverId);
   if (server.state !== 'waiting') throw refuse('server_id', `is ${server.state}: it must be waiting`);

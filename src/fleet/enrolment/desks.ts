@@ -146,7 +146,7 @@ async function hearInside(
 /** What is wrong with the BMC that a machine says is its own, which is a stranger's word: what staff may not give, it may not either. */
 async function problemOf(tx: TxContext, serverId: number, bmc: NewBmc): Promise<string | null> {
   try {
-    const reached = readBmc(tx, bmc);
+    const reached = readBmc(tx, bmc, { isPinnedLater: true });
     const other = await otherAtBmc(tx, serverId, reached);
     return other === null
       ? null

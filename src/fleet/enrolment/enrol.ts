@@ -15,7 +15,7 @@ import { requireServer } from '../servers/staff.ts';
 import { about, requireArrival } from './arrivals.ts';
 import { keepMeasured } from './measured.ts';
 import { readNonce } from './readNonce.ts';
-import { openBmc } from './sealedBmc.ts';
+import { openBmc, sealBmc } from './sealedBmc.ts';
 import { endStart, proveStart } from './starts.ts';
 
 interface Payload {
@@ -24,6 +24,8 @@ interface Payload {
 }
 
 interface State {
+  /** Null: it needs none, or has one. */
+  certificate: string | null;
   isProved: true;
 }
 
@@ -56,6 +58,10 @@ const ready = statement<never, { id: number; now: Date }>(
   'fleet.readyServer',
   `update servers set state = 'ready', reason = null, state_since = :now where id = :id and state = 'waiting'`,
 );
+const pin = statement<never, { id: number; bmc: Buffer }>(
+  'fleet.pinBmcOfArrival',
+  `update server_arrivals set bmc = :bmc where id = :id and state = 'accepted'`,
+);
 const putBack = statement<{ serial: string }, { id: number; problem: string; isHeld: boolean }>(
   'fleet.putBackArrival',
   `update server_arrivals set state = 'waiting', bmc = case when :isHeld then bmc end, bmc_inside = null, problem = :problem where id = :id and state = 'accepted'
@@ -75,6 +81,25 @@ export const enrolment = saga<Payload, State>({
       do: async (run) => {
         requireNotHeld(run);
         await waitForInstaller(run.ctx, run.payload.arrivalId);
+      },
+    },
+    {
+      // Before our password is told to whoever answers there. What the machine prints is read through the one that presented it.
+      name: 'certificate',
+      attempts: 3,
+      do: async ({ ctx, drivers, payload, isHeld }) => {
+        requireNotHeld({ isHeld });
+        const { bmc } = await requireUnder(ctx, payload.arrivalId);
+        const reached = bmc === null ? null : openBmc(ctx, payload.arrivalId, bmc);
+        if (reached?.kind !== 'redfish' || reached.certificate) return { certificate: null };
+        const { address, port } = reached;
+        return { certificate: await answered(() => drivers.bmcCertificate(address, port ?? undefined)) };
+      },
+      recorded: async (tx, { arrivalId }, { certificate = null }) => {
+        const { bmc } = await tx.db.one(under, { id: arrivalId });
+        if (certificate === null || bmc === null) return;
+        const pinned = sealBmc(tx, arrivalId, { ...openBmc(tx, arrivalId, bmc), certificate });
+        await tx.db.run(pin, { id: arrivalId, bmc: pinned });
       },
     },
     {
@@ -177,13 +202,19 @@ async function withBmc(
   if (sealed === null || nonce === null) throw notProved('the machine has started anew meanwhile');
   const bmc = drivers.bmc(connectionOf(openBmc(ctx, id, sealed)));
   try {
-    await work(bmc, { nonce });
-  } catch (error) {
-    // One that answers nobody while it is enrolled is a wrong address, and nobody waits for that for days.
-    if (error instanceof BmcError && error.waits) throw refused(error.code, error.message, false);
-    throw error;
+    await answered(() => work(bmc, { nonce }));
   } finally {
     await bmc.close();
+  }
+}
+
+/** One that answers nobody while it is enrolled is a wrong address, and nobody waits for that for days. */
+async function answered<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BmcError && error.waits) throw refused(error.code, error.message, false);
+    throw error;
   }
 }
 

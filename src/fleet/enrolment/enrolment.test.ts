@@ -145,6 +145,33 @@ describe('a machine that nobody knows', () => {
     await until(async () => it_.addresses.reserved.has('52:54:00:00:03:02'), Boolean);
   });
 
+  it('is spoken to by Redfish where staff says so, and by nobody who presents another certificate than then', async () => {
+    const arrival = await arrived();
+    const address = arrival.told.bmcAddress ?? '';
+    const twice = await accept(arrival.id, {
+      ...{ name: 'ams2-21', bmc_kind: 'redfish' },
+      bmc: { kind: 'redfish', address, user: 'root', password: 'factory-1' },
+    });
+    expect([twice.status, twice.body.details]).toEqual([
+      400,
+      [expect.objectContaining({ field: 'bmc_kind' })],
+    ]);
+    expect((await accept(arrival.id, { name: 'ams2-21', bmc_kind: 'redfish' })).status).toBe(200);
+    // Nobody speaks it there yet.
+    const { arrival: silent } = await obeyed(arrival.id, arrival);
+    expect(silent).toMatchObject({
+      state: 'waiting',
+      problem: expect.stringContaining('no certificate of Redfish is to be had at https://'),
+    });
+    it_.certificates.set(address, 'ab'.repeat(32));
+    expect((await accept(arrival.id, { server_id: silent.server_id, bmc_kind: 'redfish' })).status).toBe(200);
+    const { arrival: after } = await obeyed(arrival.id, arrival);
+    expect(after).toMatchObject({ state: 'enrolled', problem: null });
+    expect((await serverOf(after.server_id)).bmc).toMatchObject({
+      ...{ kind: 'redfish', address, user: 'innkeeper', certificate: 'ab'.repeat(32) },
+    });
+  }, 120_000);
+
   it('waits again, and says why, when another machine is behind the BMC that it says is its', async () => {
     const arrival = await arrived();
     await accept(arrival.id, { name: 'ams2-02' });

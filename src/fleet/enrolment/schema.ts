@@ -99,5 +99,12 @@ export const Acceptance = named(
     height: Type.Optional(Height),
     note: Type.Optional(Nullable(Note)),
     bmc: Type.Optional(NewBmc),
+    bmc_kind: Type.Optional(
+      Choice(['ipmi', 'redfish'], {
+        default: 'ipmi',
+        description:
+          'How the BMC is spoken to that the machine gives our account to. Of Redfish the certificate that it presents then is pinned: whoever presents another later is told nothing',
+      }),
+    ),
   }),
 );

@@ -66,8 +66,15 @@ export async function otherAtBmc(
   return (await db.maybe(ownerOf, { serverId, address, port }))?.name ?? null;
 }
 
-/** How a BMC is reached, in the form in which it is kept. `invalid_request` where no BMC can be reached so, or none of its kind here. */
-export function readBmc({ config }: Context, { kind, address, port = null, user, ...bmc }: NewBmc): Reached {
+/**
+ * How a BMC is reached, in the form in which it is kept. `invalid_request` where no BMC can be reached so, or none of its kind here. One whose
+ * certificate is pinned later, when it is enrolled, may come without.
+ */
+export function readBmc(
+  { config }: Context,
+  { kind, address, port = null, user, ...bmc }: NewBmc,
+  { isPinnedLater = false }: { isPinnedLater?: boolean } = {},
+): Reached {
   if (kind === 'simulated' && config.hypervisor !== 'simulator')
     throw refuse('bmc.kind', 'can be simulated only where machines are (HYPERVISOR=simulator)');
   if (isIP(address) === 0 || address.includes('%')) throw refuse('bmc.address', 'must be an IP address');
@@ -75,7 +82,7 @@ export function readBmc({ config }: Context, { kind, address, port = null, user,
   if (nobodys.has(parsed.range()))
     throw refuse('bmc.address', 'is no address of a single host in your network');
   const certificate = bmc.certificate?.replaceAll(':', '').toLowerCase() ?? null;
-  if ((kind === 'redfish') !== (certificate !== null))
+  if ((kind === 'redfish') !== (certificate !== null) && !(kind === 'redfish' && isPinnedLater))
     throw refuse(
       'bmc.certificate',
       kind === 'redfish' ? 'must be given for Redfish' : `has no meaning for ${kind}`,

@@ -11,6 +11,7 @@ import {
   LinkTo,
   List,
   Named,
+  NamedChoice,
   NamedLong,
   Page,
   Section,
@@ -71,14 +72,14 @@ function Acts({ of: { id, serial, actions, server, server_id: serverId } }: { of
           text={t('racks.acceptText')}
           action={actions.accept}
           isFirst
-          onAct={({ name, serial: written, rack_id: rack, unit, height, note }) =>
+          onAct={({ name, serial: written, rack_id: rack, unit, height, note, bmc_kind: kind }) =>
             client.post('/staff/enrolment/arrivals/{id}/accept', {
               path,
               body: {
                 ...(name && { name }),
                 ...(written && { serial: written }),
                 ...{ rack_id: rack ? Number(rack) : null, unit: unit ? Number(unit) : null },
-                ...{ height: Number(height), note: note || null },
+                ...{ height: Number(height), note: note || null, bmc_kind: kind as SpokenKind },
               },
             })
           }
@@ -88,19 +89,26 @@ function Acts({ of: { id, serial, actions, server, server_id: serverId } }: { of
           <RackChoice value={null} />
           <Named name="unit" isOptional />
           <Named name="height" value={1} />
+          <KindChoice />
           <NamedLong name="note" isOptional />
         </Act>
       ) : (
         <Act
           operation="acceptArrival"
+          fields={acceptArrival}
           label={t('racks.accept')}
           text={t('racks.acceptKnownText', { name: server })}
           action={actions.accept}
           isFirst
-          onAct={() =>
-            client.post('/staff/enrolment/arrivals/{id}/accept', { path, body: { server_id: serverId } })
+          onAct={({ bmc_kind: kind }) =>
+            client.post('/staff/enrolment/arrivals/{id}/accept', {
+              path,
+              body: { server_id: serverId, bmc_kind: kind as SpokenKind },
+            })
           }
-        />
+        >
+          <KindChoice />
+        </Act>
       )}
       <Act
         operation="rejectArrival"
@@ -111,6 +119,17 @@ function Acts({ of: { id, serial, actions, server, server_id: serverId } }: { of
       />
     </Group>
   );
+}
+
+type SpokenKind = Schema<'ArrivalAcceptance'>['bmc_kind'];
+
+function KindChoice() {
+  const { t } = useText();
+  const kinds = acceptArrival.bmc_kind.choices.map((kind) => ({
+    value: kind,
+    label: t(`racks.bmc_${kind}`),
+  }));
+  return <NamedChoice name="bmc_kind" of={kinds} value="ipmi" />;
 }
 
 type Seen = {
