@@ -2,6 +2,7 @@ import os from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { FailedFiles, failedFilesVariable } from './test/setup/failedFiles.ts';
 import { LongestFirst } from './test/setup/longestFirst.ts';
+import { SlowestFiles } from './test/setup/slowestFiles.ts';
 
 const workers = Math.max(2, os.availableParallelism());
 const machineTests = ['**/*.machine.test.ts'];
@@ -36,7 +37,7 @@ export default defineConfig({
     // Stands here and not in the projects: one PostgreSQL serves the whole run.
     globalSetup: ['test/setup/postgres.ts'],
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', ...(failedFiles ? [new FailedFiles(failedFiles)] : [])],
+    reporters: ['default', ...(failedFiles ? [new FailedFiles(failedFiles), new SlowestFiles()] : [])],
     projects: [
       {
         test: {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { moveIntoCluster } from '../../src/vps/moves/intoCluster.ts';
 import { type MovesWorld, openMovesWorld } from './movesWorld.ts';
-import { failpointsOf, sweepCrashes } from './sweep.ts';
+import { failpointsOf, stepsOf, sweepCrashes } from './sweep.ts';
 
 describe.each(['once', 'twice'] as const)(
   'with every step done %s, kill -9',
@@ -17,6 +18,8 @@ describe.each(['once', 'twice'] as const)(
     it('at every failpoint of a move into a cluster', async () => {
       const { world, intoCluster } = moves;
       const failpoints = await failpointsOf(world, intoCluster);
+      const mine = failpoints.filter((name) => name.startsWith('vps.moveIntoCluster'));
+      expect(stepsOf(mine)).toEqual(moveIntoCluster.steps.map(({ name }) => `vps.moveIntoCluster/${name}`));
       expect(await world.audit()).toEqual([]);
       const swept = await sweepCrashes(world, intoCluster, failpoints);
       console.log(`a move into a cluster, every step ${steps}: ${JSON.stringify(swept)}`);

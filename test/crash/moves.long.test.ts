@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { moveMachine } from '../../src/vps/moves/move.ts';
 import { type MovesWorld, openMovesWorld } from './movesWorld.ts';
-import { failpointsOf, sweepCrashes } from './sweep.ts';
+import { failpointsOf, stepsOf, sweepCrashes } from './sweep.ts';
 
 describe.each(['once', 'twice'] as const)(
   'with every step done %s, kill -9',
@@ -17,6 +18,8 @@ describe.each(['once', 'twice'] as const)(
     it.each(['live', 'cold'] as const)('at every failpoint of an evacuation, %s', async (how) => {
       const { world, scenarios } = moves;
       const failpoints = await failpointsOf(world, scenarios[how]);
+      const mine = failpoints.filter((name) => name.startsWith('vps.move'));
+      expect(stepsOf(mine)).toEqual(moveMachine.steps.map(({ name }) => `vps.move/${name}`));
       expect(await world.audit()).toEqual([]);
       const swept = await sweepCrashes(world, scenarios[how], failpoints);
       console.log(`an evacuation, ${how}, every step ${steps}: ${JSON.stringify(swept)}`);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recoverMachine } from '../../src/vps/recovery/saga.ts';
 import { openRecoveryWorld, type RecoveryWorld } from './recoveryWorld.ts';
-import { failpointsOf, sweepCrashes } from './sweep.ts';
+import { failpointsOf, stepsOf, sweepCrashes } from './sweep.ts';
 
 describe.each(['once', 'twice'] as const)(
   'with every step done %s, kill -9',
@@ -15,6 +16,8 @@ describe.each(['once', 'twice'] as const)(
     it('at every boundary of a recovery leaves the machine there once, whole, and its customer told', async () => {
       const { world, scenario } = recovery;
       const failpoints = (await failpointsOf(world, scenario)).filter((name) => name.startsWith('vps.'));
+      const mine = failpoints.filter((name) => name.startsWith('vps.recover'));
+      expect(stepsOf(mine)).toEqual(recoverMachine.steps.map(({ name }) => `vps.recover/${name}`));
       expect(await world.audit()).toEqual([]);
       const swept = await sweepCrashes(world, scenario, failpoints);
       await recovery.everybodyBack();
