@@ -90,9 +90,7 @@ describe('the rescue system', () => {
       state: 'running',
       actions: { rescue_off: { allowed: false } },
     });
-    await expect
-      .poll(() => server.told, { timeout: 5_000 })
-      .toEqual(['installer', 'disk', 'installer', 'disk']);
+    await expect.poll(() => server.told).toEqual(['installer', 'disk', 'installer', 'disk']);
     expect(server.wipes).toBe(1);
     // Whom it let in is known to nobody afterwards.
     expect(await sql(world.product, 'select 1 from server_assignments where plan is not null')).toEqual([]);
@@ -124,7 +122,7 @@ describe('the rescue system', () => {
     await stranger.tells({ mac: server.mac, disks: server.disks });
     expect([await stranger.plan(), (await overview(server)).state]).toEqual([{ task: 'wait' }, 'rescue']);
     await ended(server, await asked(server, { enabled: false }));
-    await expect.poll(() => server.told.at(-1), { timeout: 5_000 }).toBe('disk');
+    await expect.poll(() => server.told.at(-1)).toBe('disk');
     expect(server.wipes).toBe(1);
   }, 120_000);
 

@@ -77,9 +77,7 @@ it('tells of a repair that the product begins by itself, before it has ended', a
   const theirs = await own(owner);
   delaysMs.start = 3_000;
   product.hypervisor.lose(machineIdOf(id));
-  await expect
-    .poll(() => told(theirs).map(({ data }) => data.data.command), { timeout: 4_000 })
-    .toContain('start');
+  await expect.poll(() => told(theirs).map(({ data }) => data.data.command)).toContain('start');
   const { body } = await owner.get(`/dashboard/service/${id}/vps/overview`);
   expect(body.data.vps.current_action).toMatchObject({ command: 'start', initiator: { type: 'system' } });
   await settled(product);

@@ -56,7 +56,7 @@ describe.concurrent('what one process does at a time', { timeout: 90_000 }, () =
     child.kill('SIGSTOP');
     await expect.poll(() => isLed, { timeout: 40_000, interval: 200 }).toBe(true);
     child.kill('SIGCONT');
-    await expect.poll(() => said, { timeout: 5_000 }).toEqual(['leads', 'lost']);
+    await expect.poll(() => said).toEqual(['leads', 'lost']);
   });
 
   it('stays with a process that has nothing to say to the database', async () => {

@@ -143,9 +143,9 @@ describe('a console', () => {
     await expect.poll(() => received).toBeGreaterThan(3);
     await sql(product, `update memberships set role = 'support' where user_id = $1`, member.userId);
     const began = Date.now();
-    await expect.poll(() => line.destroyed, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => line.destroyed).toBe(true);
     const atEnd = received;
-    await expect.poll(() => viewer.closed, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => viewer.closed).toBe(true);
     clearInterval(typing);
     expect(Date.now() - began).toBeLessThan(5_000);
     expect(received).toBe(atEnd);

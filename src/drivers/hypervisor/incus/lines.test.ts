@@ -66,9 +66,7 @@ it('news are heard once and over one line, however often the list failed beside 
   expect(open()).toBeLessThanOrEqual(1);
   state.tells = true;
   state.status = 'Stopped';
-  await expect
-    .poll(() => told.map(({ power, cause }) => [power, cause]), { timeout: 5_000 })
-    .toEqual([['stopped', 'lost']]);
+  await expect.poll(() => told.map(({ power, cause }) => [power, cause])).toEqual([['stopped', 'lost']]);
   expect(open()).toBe(1);
   await driver.close();
   await expect.poll(open).toBe(0);
