@@ -89,22 +89,49 @@ export function livesElsewhere(machine: string, later: Incarnation): string {
   return `${later.at} has ${later.machine}, a later one of ${machine} than the database knows: it may be the machine by now, and ${machine} an old copy of it, which is left alone`;
 }
 
+/** Why a machine is not started after a restore: a cluster that may have a later one has not said so far. */
+interface Awaited {
+  message: string;
+  /** It is known in a moment, of its own accord. */
+  isComing: boolean;
+}
+
 /**
- * Fails for good where a node has a later incarnation of a machine that is to be started. After a restore it fails (`waits`) until clusters
- * that may have one have said what they have, or staff has released the restore. A machine that never had to do with a cluster waits for
- * none that is silent, and for a few minutes at most.
+ * What a machine's start waits for after a restore, until staff has released that; null: nothing. One that never had to do with a cluster waits
+ * for none that is silent, and for a few minutes at most.
+ */
+export async function awaitedSinceRestore(ctx: Context, machine: string): Promise<Awaited | null> {
+  const named = machineNamed(machine);
+  if (named === null) return null;
+  const restore = await findHeldRestore(ctx);
+  if (restore === null) return null;
+  const ids = (await ctx.db.many(clustersOf, { serviceId: named.serviceId })).map(({ id }) => id);
+  const [unseen] = await unseenSince(ctx, restore, ids);
+  if (unseen === undefined) return null;
+  const message = `The database was restored, and ${unseen.name} has not said since what machines it has: ${machine} may be one of them by now, and is not started before it has, or the restore is released`;
+  return { message, isComing: unseen.isComing };
+}
+
+/**
+ * Fails for good where a node has a later incarnation of a machine that is to be started, and fails (`waits`) while a restore has it wait for
+ * clusters.
  */
 export async function requireLatest(ctx: Context, machine: string): Promise<void> {
   await requireNoLater(ctx, machine);
-  const named = machineNamed(machine);
-  if (named === null) return;
-  const restore = await findHeldRestore(ctx);
-  if (restore === null) return;
-  const ids = (await ctx.db.many(clustersOf, { serviceId: named.serviceId })).map(({ id }) => id);
-  const [silent] = await unseenSince(ctx, restore, ids);
-  if (silent === undefined) return;
-  const message = `The database was restored, and ${silent} has not said since what machines it has: ${machine} may be one of them by now, and is not started before it has, or the restore is released`;
-  throw Object.assign(new Error(message), { code: notCompared, waits: true });
+  const awaited = await awaitedSinceRestore(ctx, machine);
+  if (awaited !== null) throw Object.assign(new Error(awaited.message), { code: notCompared, waits: true });
+}
+
+/**
+ * As {@link requireLatest}, and fails for good where that may wait without end: what its customer asks of a machine keeps nobody waiting for a
+ * cluster that is silent, with the machine locked.
+ */
+export async function requireLatestSoon(ctx: Context, machine: string): Promise<void> {
+  await requireNoLater(ctx, machine);
+  const awaited = await awaitedSinceRestore(ctx, machine);
+  if (awaited === null) return;
+  const failure = awaited.isComing ? { waits: true } : { permanent: true, unwanted: true };
+  throw Object.assign(new Error(awaited.message), { code: notCompared, ...failure });
 }
 
 /**
@@ -112,11 +139,11 @@ export async function requireLatest(ctx: Context, machine: string): Promise<void
  * before, and nobody keeps its lock until a cluster is heard of again.
  */
 export async function requireLatestNow(ctx: Context, machine: string): Promise<void> {
-  await requireLatest(ctx, machine).catch((error: Error & { code?: string }) => {
-    if (error.code !== notCompared) throw error;
-    const failure = { code: notCompared, permanent: true, unwanted: true, cause: error };
-    throw Object.assign(new Error(error.message), failure);
-  });
+  await requireNoLater(ctx, machine);
+  const awaited = await awaitedSinceRestore(ctx, machine);
+  if (awaited === null) return;
+  const failure = { code: notCompared, permanent: true, unwanted: true };
+  throw Object.assign(new Error(awaited.message), failure);
 }
 
 /** Fails for good where a node has a later incarnation of a machine: what is done with this one is done with an old copy. */

@@ -21,7 +21,7 @@ import { viewAction } from './actions/history.ts';
 import { type ActionPayload, type PowerPayload, powerJobs } from './actions/job.ts';
 import { actionSaga, requireOpen, withMachine } from './actions/saga.ts';
 import { vpsRepaired } from './events.ts';
-import { requireLatest, requireLatestNow } from './incarnations.ts';
+import { requireLatest, requireLatestNow, requireLatestSoon } from './incarnations.ts';
 import { type Button, type MachineRow, rememberButton, writeStartedFrom } from './machine.ts';
 import { afterFailedRepair } from './repairs.ts';
 
@@ -98,7 +98,7 @@ export const powerSagas: AnySaga[] = [
 async function start(run: PowerRun): Promise<void> {
   await requireOpen(run);
   return withMachine(run, async (hypervisor, spec, machine) => {
-    const start = () => startMachine(run.ctx, hypervisor, spec, machine);
+    const start = () => startMachine(run.ctx, hypervisor, spec, machine, { requireIt: requireLatestSoon });
     const why = await startUnlessToStop(run, hypervisor, start);
     if (why !== null) throw stopped(why);
     if (spec.boot === 'network') return; // what it finds there is its owner's, and may never answer on SSH
@@ -119,17 +119,20 @@ type Named = Pick<MachineRow, 'service_id' | 'hostname' | 'nameservers'>;
 
 /**
  * Starts a machine, unless it is an old copy of one; one that was down finds its name and its name servers as they are wanted now. `before`: done
- * right before its engine is told to.
+ * right before its engine is told to. `requireIt`: fails where it may be an old copy.
  */
 export async function startMachine(
   ctx: Context,
   hypervisor: Hypervisor,
   spec: MachineSpec,
   machine: Named,
-  before?: () => Promise<void>,
+  {
+    before,
+    requireIt = requireLatest,
+  }: { before?: () => Promise<void>; requireIt?: typeof requireLatest } = {},
 ): Promise<void> {
   const { power } = await hypervisor.inspect(spec.id);
-  if (power !== 'running') await requireLatest(ctx, spec.id);
+  if (power !== 'running') await requireIt(ctx, spec.id);
   if (power === 'stopped') {
     await renewIdentity(hypervisor, spec, machine);
     // Before the start: a crash after it finds the machine running, and would not get here again.

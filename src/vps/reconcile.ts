@@ -6,7 +6,7 @@ import { beginSystemAction } from './actions/act.ts';
 import { powerJobs } from './actions/job.ts';
 import { holdsLock } from './actions/lock.ts';
 import { vpsLost } from './events.ts';
-import { anotherCopy, laterKnown, livesElsewhere } from './incarnations.ts';
+import { anotherCopy, awaitedSinceRestore, laterKnown, livesElsewhere } from './incarnations.ts';
 import {
   type Button,
   buttonCountsMs,
@@ -233,6 +233,13 @@ async function settle(
   const pressed = isPressed(tx, machine) ? machine.button : null;
   if (wantedAfter(machine, pressed, cause) === 'stopped') {
     return setMachineState(tx, machine.service_id, 'stopped', { wanted: 'stopped' });
+  }
+  // Nothing begins that would wait, with the machine locked; it goes on by itself once the cluster was heard of.
+  const awaited = await awaitedSinceRestore(tx, nameOf(machine));
+  if (awaited !== null) {
+    if (awaited.isComing || machine.state === 'error') return;
+    tx.log.error({ service: serviceId, reason: awaited.message }, 'a machine is not started yet');
+    return flag(tx, machine, anotherCopy, tx.clock.now());
   }
   if (pressed === 'restart') return begin(tx, machine, 'its guest took long to shut down for its restart');
   await repair(tx, machine);

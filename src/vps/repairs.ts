@@ -9,6 +9,7 @@ import {
 } from '../platform/index.ts';
 import type { ActionPayload } from './actions/job.ts';
 import { nodeFailing, nodeWell } from './events.ts';
+import { notCompared } from './incarnations.ts';
 import { setMachineState } from './machine.ts';
 
 const firstPauseS = 10;
@@ -56,13 +57,19 @@ export function isDue(retryAt: Date | null, now: Date): boolean {
 
 /**
  * After the start of a machine that was down has failed. One that started and died is counted when it is found down
- * again; what its node could not do says nothing about the machine, and is tried again later and later.
+ * again; what its node could not do says nothing about the machine, and is tried again later and later. One that waits for what a cluster says
+ * after a restore is the comparison's, which starts it once that is known.
  */
 export async function afterFailedRepair(
   tx: TxContext,
   { serviceId, before }: ActionPayload,
   { code, message }: Failure,
 ): Promise<void> {
+  if (code === notCompared) {
+    await setMachineState(tx, serviceId, 'error');
+    await tx.db.run(retryWhenBack, { serviceId, now: tx.clock.now() });
+    return;
+  }
   if (code !== 'machine_died') {
     const pauses = { firstPauseS, longestPauseS };
     const { node_id } = await tx.db.one(failOnHost, { serviceId, now: tx.clock.now(), ...pauses });

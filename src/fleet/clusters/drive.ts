@@ -54,10 +54,10 @@ const setCompared = statement<never, { id: number; now: Date }>(
   'fleet.noteCompared',
   'update clusters set compared_at = :now where id = :id',
 );
-const unseen = statement<{ name: string }, { since: Date; madeAt: Date; ids: number[]; isFresh: boolean }>(
+const unseen = statement<Unseen, { since: Date; madeAt: Date; ids: number[]; isFresh: boolean }>(
   'fleet.clustersUnseenSince',
-  `select name from clusters where fit_generation > 0 and created_at <= :madeAt and (compared_at is null or compared_at < :since)
-     and (id = any(:ids::bigint[]) or (:isFresh and trouble is null)) order by id`,
+  `select name, :isFresh and trouble is null as "isComing" from clusters where fit_generation > 0 and created_at <= :madeAt and (compared_at is null or compared_at < :since)
+     and (id = any(:ids::bigint[]) or (:isFresh and trouble is null)) order by "isComing", id`,
 );
 
 /** How long a process has the say over a cluster after its last turn. */
@@ -123,16 +123,23 @@ export async function noteCompared(ctx: Context, id: number): Promise<void> {
 /** Whoever has no reason to take a machine to be in a cluster waits for one that answers, and for no longer than this. */
 const answersWithinMs = 5 * 60_000;
 
+/** A cluster whose machines nobody has compared since a restore. */
+export interface Unseen {
+  name: string;
+  /** It answers, and the restore was minutes ago: it is compared in a moment. */
+  isComing: boolean;
+}
+
 /**
- * Names of clusters that were there when a backup was made which was restored, and whose machines nobody has compared since: of those with
- * these ids, and for the first minutes of all that answer.
+ * Clusters that were there when a backup was made which was restored, and whose machines nobody has compared since: of those with
+ * these ids, and for the first minutes of all that answer. Those of which nobody knows when first.
  */
 export async function unseenSince(
   ctx: Context,
   restore: { made_at: Date; restored_at: Date },
   ids: number[],
-): Promise<string[]> {
+): Promise<Unseen[]> {
   const { made_at: madeAt, restored_at: since } = restore;
   const isFresh = ctx.clock.now().getTime() - since.getTime() < answersWithinMs;
-  return (await ctx.db.many(unseen, { since, madeAt, ids, isFresh })).map(({ name }) => name);
+  return ctx.db.many(unseen, { since, madeAt, ids, isFresh });
 }

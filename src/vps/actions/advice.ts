@@ -47,7 +47,7 @@ const plain: ReadonlySet<string> = new Set([
 
 const ofCopies: Partial<Record<string, string>> = {
   [mayLiveElsewhere]: `${anotherCopy}, and nothing is done with this one meanwhile`,
-  [notCompared]: `${anotherCopy}, and this one is not started before that is known; try again later`,
+  [notCompared]: `${anotherCopy}, and this one is not started before that is known. Try again in a few minutes; write to us when you need it at once`,
 };
 
 /** What holds for an action of its kind, whatever it failed of. */

@@ -242,18 +242,19 @@ it('what only backups passed as is no reason not to start the machine', async ()
   there.machines.delete(passing);
 }, 120_000);
 
-it('after a restore a cluster that is silent keeps no machine off that never had to do with it, and others until staff releases the restore', async () => {
+it('after a restore a cluster that is silent keeps no machine off that never had to do with it, and others unlocked until staff releases the restore', async () => {
   const [own, other] = [await ordered('own.example.com'), await ordered('maybe.example.com')];
+  const down = await ordered('down.example.com');
   for (const id of [own, other]) await customer.post(vps(id, 'stop'), {});
   await settled(bed.product);
-  // It was to go into the cluster when the backup was made.
+  // They were to go into the cluster when the backup was made.
   await sql(
     bed.product,
     `with e as (insert into vps_evacuations (node_id, kind, cold, cluster_id, state, started_at, ended_at)
        values ($1, 'evacuate', true, $2, 'stopped', now(), now()) returning id)
      insert into vps_moves (id, evacuation_id, service_id, organization_id, state)
-     select 4242, e.id, m.service_id, m.organization_id, 'stays' from e, machines m where m.service_id = $3`,
-    ...[host, cluster, other],
+     select 4242 + row_number() over (), e.id, m.service_id, m.organization_id, 'stays' from e, machines m where m.service_id = any($3)`,
+    ...[host, cluster, [other, down]],
   );
   bed.simulated.isReachable = false;
   bed.product.clock.travel(31_000);
@@ -273,13 +274,51 @@ it('after a restore a cluster that is silent keeps no machine off that never had
     (power) => power === 'running',
     30_000,
   );
-  expect(hereIs(other)).toBe('stopped');
-  await until(
-    async () => JSON.stringify(await sql(bed.product, `select * from jobs where error_message is not null`)),
-    (waiting) => waiting.includes('or the restore is released'),
+  // Its customer is told what to do, and nothing keeps the machine from what else they want of it.
+  const refusal = await until(
+    () => lastAction(other),
+    ({ status }) => status === 'error',
+    10_000,
   );
+  expect(refusal).toMatchObject({
+    command: 'start',
+    error: {
+      code: 'not_compared',
+      message: expect.stringMatching(/not started before that is known. Try again in a few minutes/),
+    },
+  });
+  expect([hereIs(other), await stateOf(other)]).toEqual([
+    'stopped',
+    expect.objectContaining({ state: 'stopped', locked: false }),
+  ]);
+  // One that goes down by itself needs no hand, and is not locked while it waits.
+  const machine = store.machines.get(machineIdOf(down));
+  if (machine) machine.startedAtMs = null;
+  await until(
+    () => stateOf(down),
+    ({ state }) => state === 'error',
+    60_000,
+  );
+  await customer.post(vps(down, 'start'), {});
+  await settled(bed.product);
+  expect([hereIs(down), await stateOf(down)]).toEqual([
+    'stopped',
+    expect.objectContaining({ state: 'error', locked: false }),
+  ]);
+  const actions = async () =>
+    (await customer.get(vps(down, 'history?limit=50'))).body.data.actions.filter(
+      ({ command }: { command: string }) => command === 'start',
+    );
+  const before = await actions();
   await bed.product.staff.post(`/staff/restores/${restore?.id}/release`);
   bed.product.clock.travel(60_000);
+  await until(
+    async () => hereIs(down),
+    (power) => power === 'running',
+    60_000,
+  );
+  expect(await actions()).toHaveLength(before.length + 1);
+  await customer.post(vps(other, 'start'), {});
   await until(
     async () => hereIs(other),
     (power) => power === 'running',

@@ -311,7 +311,7 @@ async function startedThere(
     isFirst = (await ctx.db.run(noteRanThere, { id })) > 0;
   };
   try {
-    await startMachine(ctx, there, spec, machine, note);
+    await startMachine(ctx, there, spec, machine, { before: note });
     return true;
   } catch (error) {
     if (!(error instanceof HypervisorError) || error.waits || error.code === 'machine_absent') throw error;

@@ -217,7 +217,9 @@ it('after a restore a restart that would wait for a silent cluster stops nothing
     expect(failed, path).toMatchObject({
       status: 'error',
       error: {
-        message: expect.stringMatching(/^Another copy of this machine may exist; .*try again later$/),
+        message: expect.stringMatching(
+          /^Another copy of this machine may exist; .*Try again in a few minutes/,
+        ),
       },
     });
     expect((await customer.get(vps(id, 'overview'))).body.data.vps, path).toMatchObject({

@@ -11,7 +11,7 @@ import { startUnlessToStop } from '../actions/forcedStop.ts';
 import { finishAction, isOpenAction, locked, openSystemAction, progressAction } from '../actions/history.ts';
 import { holdsLock } from '../actions/lock.ts';
 import { withMachine } from '../actions/saga.ts';
-import { requireLatest, requireNoLater } from '../incarnations.ts';
+import { awaitedSinceRestore, notCompared, requireLatestSoon, requireNoLater } from '../incarnations.ts';
 import { hostOutages } from '../outages.ts';
 import { startMachine, stopAnyway } from '../power.ts';
 import { findVps, lockVps } from '../queries.ts';
@@ -65,7 +65,8 @@ const letGo = statement<never, { serviceId: number; actionId: number; isBroken: 
 export const resize = saga<Payload>({
   name: 'vps.resize',
   queue: 'machine',
-  outages: hostOutages,
+  // Paid for, it is done once it is known which copy of the machine it is.
+  outages: [...hostOutages, notCompared],
   steps: [
     { name: 'open', attempts: Number.POSITIVE_INFINITY, do: open },
     { name: 'size', do: writeSize },
@@ -141,7 +142,7 @@ async function apply(run: ResizeRun): Promise<void> {
   await withMachine(run, async (driver, spec, machine) => {
     await requireNoLater(run.ctx, spec.id);
     const stop = async () => {
-      if (machine.wanted === 'running') await requireLatest(run.ctx, spec.id);
+      if (machine.wanted === 'running') await requireLatestSoon(run.ctx, spec.id);
       await stopAnyway(driver, spec.id, run.signal);
     };
     if (!driver.capabilities.includes('live_resize')) await stop();
@@ -149,6 +150,8 @@ async function apply(run: ResizeRun): Promise<void> {
     if (machine.wanted !== 'running') return tellAddresses(run, driver, spec);
     if (restartNeeded) await stop();
     const { power } = await driver.inspect(spec.id);
+    // One that is down already is started by the comparison with its node, once it is known that it may be.
+    if (power !== 'running' && (await awaitedSinceRestore(run.ctx, spec.id)) !== null) return;
     const start = () => startMachine(run.ctx, driver, spec, machine);
     if ((await startUnlessToStop(run, driver, start)) !== null) return tellAddresses(run, driver, spec);
     // A guest that boots anew has found its addresses. One that runs on is told once its packet rules let it use them.
