@@ -17,9 +17,6 @@ const without: Readonly<Record<string, string>> = {
     ...['getCreditReturn', 'getPromiseOfService'],
     ...['getPromiseOfOrganization', 'getPriceMove', 'listShieldRules', 'getShieldGroup'],
   ]),
-  ...reason('after a restore alone, by who goes through what docs/operations/backup.md says', [
-    'adoptMachine',
-  ]),
   ...reason('mails, browsers and payment providers call it, no page', [
     ...['openUnsubscribePage', 'unsubscribe', 'openPaymentPage', 'receivePaymentEvent', 'getBrandPicture'],
   ]),

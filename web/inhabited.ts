@@ -144,6 +144,7 @@ export async function samplesOf(product: TestProduct): Promise<Record<string, st
     '/staff/switches/$id': await oneSwitch(product),
     '/staff/servers/$id': await first(staff, '/staff/servers', 'servers'),
     '/staff/enrolment/$id': await oneArrival(product),
+    '/staff/unknown-machines/$id': await oneUnknownMachine(product, Number(service)),
     '/staff/nodes/$id': await first(staff, '/staff/nodes', 'nodes'),
     '/staff/address-pools/$id': await first(staff, '/staff/address-pools', 'address_pools'),
     '/staff/mails/$id': await first(staff, '/staff/mails', 'mails'),
@@ -178,6 +179,22 @@ async function oneArrival(product: TestProduct): Promise<string> {
     `insert into server_arrivals (state, mac, serial, inventory, arrived_at, seen_at)
      values ('waiting', '52:54:00:12:34:66', 'CZJ9380B7W', $1::jsonb, '2026-01-31', '2026-01-31') returning id`,
     JSON.stringify({ ...rest, memoryMib, memoryModules }),
+  );
+  return String(row?.id);
+}
+
+/** A later copy of a machine than the database knows, on a node that says nothing, so that its page stays as it is. */
+async function oneUnknownMachine(product: TestProduct, service: number): Promise<string> {
+  const [row] = await sql<{ id: number }>(
+    product,
+    `with node as (
+       insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, seen_at, created_at, state, reachable)
+       values ('host-9', 'AMS', 8, 65536, 1000, '2026-01-31', '2026-01-31', 'draining', false)
+       on conflict (name) do update set reachable = false returning id)
+     insert into vps_unknown_machines (node_id, machine, service_id, addresses, found_at)
+     select id, 'vps-' || $1::bigint || '-2', $1::bigint, '{203.0.113.10}', '2026-01-31' from node
+     on conflict (node_id, machine) do update set found_at = excluded.found_at returning id::int as id`,
+    service,
   );
   return String(row?.id);
 }

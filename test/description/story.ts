@@ -369,6 +369,7 @@ export const cannotBeSent: Record<string, string> = {
   restoreNode: 'needs a cluster: vps/moves/evacuate.test.ts',
   getNodeRecovery: 'needs a cluster: vps/recovery/recover.test.ts',
   adoptMachine: 'needs a cluster: vps/adopt/adopt.test.ts',
+  getUnknownMachine: 'needs a cluster: vps/adopt/adopt.test.ts',
   recoverNode: 'needs a cluster: vps/recovery/recover.test.ts',
   ...Object.fromEntries(
     [

@@ -20,6 +20,7 @@ const seconds: Record<string, number> = {
   'src/vps/moves/held.test.ts': 60,
   'src/vps/moves/ran.test.ts': 27,
   'src/vps/adopt/adopt.test.ts': 22,
+  'web/staffAdoption.test.ts': 20,
   'test/restored.test.ts': 98,
   'test/restoredPayments.test.ts': 85,
   'test/idle.test.ts': 75,

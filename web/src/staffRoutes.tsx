@@ -81,6 +81,7 @@ export const staffPages = [
   page('/staff/clusters/$id', () => import('./fleet/staff/Clusters.tsx'), 'Cluster'),
   page('/staff/nodes', () => import('./fleet/staff/Nodes.tsx'), 'Nodes'),
   page('/staff/nodes/$id', () => import('./fleet/staff/Node.tsx'), 'Node'),
+  page('/staff/unknown-machines/$id', () => import('./fleet/staff/UnknownMachine.tsx'), 'UnknownMachine'),
   page('/staff/address-pools', () => import('./fleet/staff/AddressPools.tsx'), 'AddressPools'),
   page('/staff/address-pools/$id', () => import('./fleet/staff/AddressPools.tsx'), 'AddressPool'),
   page('/staff/images', () => import('./fleet/staff/Images.tsx'), 'Images'),

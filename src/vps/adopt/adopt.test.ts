@@ -97,6 +97,19 @@ it('staff sees the later copy with what can be done, and nothing starts beside i
   expect([hereIs(id), await inCluster(id)]).toEqual(['stopped', { [machineIdOf(id, 2)]: 'running' }]);
 }, 240_000);
 
+const read = async (which: number) =>
+  (await bed.product.staff.get(`/staff/unknown-machines/${which}`)).body.data?.unknown_machine;
+
+it('staff reads whose it may be, and that it can be adopted', async () => {
+  expect(await read(unknown)).toMatchObject({
+    ...{ id: unknown, machine: machineIdOf(id, 2), node: expect.stringMatching(/^ams1/), answers: true },
+    ...{ service_id: id, hostname: 'later.example.com' },
+    old_copy: { machine: machineIdOf(id), node_id: host, state: 'error' },
+    actions: { adopt: { allowed: true, reason: null, code: null } },
+  });
+  expect((await customer.get(`/staff/unknown-machines/${unknown}`)).status).toBe(403);
+});
+
 it('refuses in words what is not the machine, or cannot be known, and changes nothing', async () => {
   expect((await adopt(424_242)).status).toBe(404);
   expect((await customer.post(`/staff/unknown-machines/${unknown}/adopt`, {})).status).toBe(403);
@@ -130,6 +143,14 @@ it('refuses in words what is not the machine, or cannot be known, and changes no
     expect.stringMatching(/is what an attempt of ours has left, and never ran/),
   ]);
   await sql(bed.product, 'delete from vps_moves where id = 4242');
+  // Its customer writes to what runs: two of one service would run from then on, and what was written last would be left behind.
+  await sql(bed.product, `update machines set state = 'running' where service_id = $1`, id);
+  expect(await refused()).toEqual([
+    409,
+    expect.stringMatching(/^vps-\d+ runs, and is what its customer uses now/),
+  ]);
+  expect((await read(unknown)).actions.adopt).toMatchObject({ allowed: false, code: 'conflict' });
+  await sql(bed.product, `update machines set state = 'error' where service_id = $1`, id);
   expect(await overview()).toMatchObject({ state: 'error', locked: false });
 });
 

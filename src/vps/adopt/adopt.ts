@@ -1,26 +1,28 @@
 import { record } from '../../events/index.ts';
 import { endAddressesAside, listAddresses, moveRoom } from '../../fleet/index.ts';
+import { possibleActions, type ReasonAgainst } from '../../platform/http/index.ts';
 import {
   type Context,
   fail,
   requireRow,
   sendJobsAlong,
   statement,
-  type TxContext,
   transaction,
 } from '../../platform/index.ts';
 import { locked } from '../actions/history.ts';
 import { vpsAdopted } from '../events.ts';
 import { laterKnown } from '../incarnations.ts';
-import { findMachine, type MachineRow, machineIdOf, machineNamed } from '../machine.ts';
+import { findMachine, machineIdOf, machineNamed } from '../machine.ts';
 import { findVps, lockVps } from '../queries.ts';
 import { forgetLayers, holdCopies } from '../snapshots/rows.ts';
 import { noteOfUnknown } from '../unknown.ts';
+import { adoptActions, type refusalCodes } from './actions.ts';
 
 interface Found {
   id: number;
   machine: string;
   addresses: string[];
+  found_at: Date;
   node_id: number;
   node: string;
   answers: boolean;
@@ -28,7 +30,7 @@ interface Found {
 
 const unknownMachine = statement<Found, { id: number }>(
   'vps.unknownToAdopt',
-  `select u.id, u.machine, array(select host(a) from unnest(u.addresses) a) as addresses, n.id as node_id, n.name as node,
+  `select u.id, u.machine, array(select host(a) from unnest(u.addresses) a) as addresses, u.found_at, n.id as node_id, n.name as node,
      n.reachable and n.left_at is null as answers
    from vps_unknown_machines u join nodes n on n.id = u.node_id where u.id = :id`,
 );
@@ -43,28 +45,31 @@ const forget = statement<never, { id: number }>(
   'vps.forgetAdopted',
   'delete from vps_unknown_machines where id = :id',
 );
-const nodeNamed = statement<{ name: string }, { id: number }>(
+const nodeOfOld = statement<{ name: string; answers: boolean }, { id: number }>(
   'vps.nodeOfOldCopy',
-  'select name from nodes where id = :id',
+  'select name, reachable and left_at is null as answers from nodes where id = :id',
 );
 
 /**
  * Has the database follow a later incarnation of a machine that it knows, as after the restore of a backup: from now on that is the machine, with
  * the same service, addresses and access, and what was taken for it is an old copy, which nobody starts. `id`: of the unknown machine. `not_found`;
  * `locked` while something is done with the machine; `conflict` where it is no later one of a machine, its node does not answer, a still later one
- * is there, it has addresses that its service has not, or an attempt of ours has made it and it never ran.
+ * is there, the one that the database takes for the machine runs, it has addresses that its service has not, or an attempt of ours has made it and it
+ * never ran.
  */
 export async function adoptMachine(ctx: Context, id: number) {
   return transaction(ctx, 'vps.adopt', async (tx) => {
     const { machine: name } = await requireRow(tx, unknownMachine, { id });
     const named = machineNamed(name);
-    if (named === null) throw refusal(`${name} is no machine of ours`);
+    if (named === null) throw fail('conflict', { message: `${name} is no machine of ours` });
     const { serviceId, incarnation } = named;
     await lockVps(tx, serviceId);
     // Again: a comparison may have found since that it is gone.
     const found = await requireRow(tx, unknownMachine, { id });
-    const machine = await requireOlder(tx, found, named);
-    await requireAdoptable(tx, found, machine);
+    const against = await reasonAgainst(tx, found);
+    if (against !== null) throw fail(against.code, { message: against.message });
+    const machine = await findMachine(tx, serviceId);
+    if (machine === null) throw fail('not_found');
     const { node_id: from } = machine;
     const old = machineIdOf(serviceId, machine.incarnation);
     const to = found.node_id;
@@ -76,7 +81,7 @@ export async function adoptMachine(ctx: Context, id: number) {
     await holdCopies(tx, serviceId);
     await tx.db.run(forget, { id });
     await endAddressesAside(tx, noteOfUnknown(name));
-    const { name: before } = await tx.db.one(nodeNamed, { id: from });
+    const { name: before } = await tx.db.one(nodeOfOld, { id: from });
     await record(tx, vpsAdopted, {
       ...{ subject: { type: 'service', id: serviceId }, organizationId: machine.organization_id },
       data: { machine: name, instead_of: old, name: found.node, before },
@@ -85,39 +90,71 @@ export async function adoptMachine(ctx: Context, id: number) {
   });
 }
 
-async function requireOlder(
-  tx: TxContext,
-  { machine: name }: Found,
-  { serviceId, incarnation }: { serviceId: number; incarnation: number },
-): Promise<MachineRow> {
-  const machine = await findMachine(tx, serviceId);
-  if (machine === null)
-    throw refusal(`The database knows no machine of service ${serviceId}: it was ordered after the backup`);
-  if (incarnation <= machine.incarnation)
-    throw refusal(
-      `${name} is no later one of ${machineIdOf(serviceId, machine.incarnation)}, but an old copy`,
-    );
-  const latest = await laterKnown(tx, { serviceId, incarnation: machine.incarnation });
-  if (latest === null)
-    throw refusal(`${name} is what an attempt of ours has left, and never ran: remove it instead`);
-  if (latest.machine !== name)
-    throw refusal(`${latest.at} has ${latest.machine}, which is a still later one`);
-  return machine;
+/**
+ * An unknown machine with what it may be, and whether it can be adopted. `old_copy`: what the database takes for the machine of its service.
+ * `not_found`.
+ */
+export async function readUnknownMachine(ctx: Context, id: number) {
+  const found = await requireRow(ctx, unknownMachine, { id });
+  const named = machineNamed(found.machine);
+  const known = named === null ? null : await findMachine(ctx, named.serviceId);
+  const refusal = await reasonAgainst(ctx, found);
+  return {
+    unknown_machine: {
+      ...{ id: found.id, machine: found.machine, addresses: found.addresses, found_at: found.found_at },
+      ...{ node_id: found.node_id, node: found.node, answers: found.answers },
+      service_id: known?.service_id ?? null,
+      hostname: known?.hostname ?? null,
+      old_copy:
+        known === null
+          ? null
+          : {
+              machine: machineIdOf(known.service_id, known.incarnation),
+              ...{ node_id: known.node_id, state: known.state },
+              node: (await ctx.db.one(nodeOfOld, { id: known.node_id })).name,
+            },
+      actions: possibleActions(adoptActions, () => refusal),
+    },
+  };
 }
 
-async function requireAdoptable(tx: TxContext, found: Found, machine: MachineRow): Promise<void> {
-  const { service_id: serviceId } = machine;
-  const vps = await findVps(tx, serviceId);
-  if (vps?.action != null && !vps.action.waits) throw locked(vps.action.command);
-  if (!found.answers) throw refusal(`${found.node} does not answer, so nobody knows how ${found.machine} is`);
-  const own = new Set((await listAddresses(tx, serviceId)).map(({ address }) => address));
+/** Why an unknown machine is not adopted, in words; null when it may be. */
+async function reasonAgainst(
+  ctx: Context,
+  found: Found,
+): Promise<ReasonAgainst<(typeof refusalCodes)[number]> | null> {
+  const named = machineNamed(found.machine);
+  if (named === null) return conflict(`${found.machine} is no machine of ours`);
+  const { serviceId, incarnation } = named;
+  const machine = await findMachine(ctx, serviceId);
+  if (machine === null)
+    return conflict(`The database knows no machine of service ${serviceId}: it was ordered after the backup`);
+  const old = machineIdOf(serviceId, machine.incarnation);
+  if (incarnation <= machine.incarnation)
+    return conflict(`${found.machine} is no later one of ${old}, but an old copy`);
+  const latest = await laterKnown(ctx, { serviceId, incarnation: machine.incarnation });
+  if (latest === null)
+    return conflict(`${found.machine} is what an attempt of ours has left, and never ran: remove it instead`);
+  if (latest.machine !== found.machine)
+    return conflict(`${latest.at} has ${latest.machine}, which is a still later one`);
+  const vps = await findVps(ctx, serviceId);
+  if (vps?.action != null && !vps.action.waits)
+    return { code: 'locked', message: locked(vps.action.command).message };
+  if (!found.answers)
+    return conflict(`${found.node} does not answer, so nobody knows how ${found.machine} is`);
+  // Its customer writes to it, and nobody would stop it: two of one service would run with the same addresses.
+  if (machine.state === 'running' && (await ctx.db.one(nodeOfOld, { id: machine.node_id })).answers)
+    return conflict(
+      `${old} runs, and is what its customer uses now: have it stopped first where ${found.machine} is the one`,
+    );
+  const own = new Set((await listAddresses(ctx, serviceId)).map(({ address }) => address));
   const others = found.addresses.filter((address) => !own.has(address));
-  if (others.length === 0) return;
-  throw refusal(
+  if (others.length === 0) return null;
+  return conflict(
     `${found.machine} answers on ${others.join(', ')}, which service ${serviceId} does not have by what the database knows`,
   );
 }
 
-function refusal(message: string) {
-  return fail('conflict', { message });
+function conflict(message: string) {
+  return { code: 'conflict', message } as const;
 }

@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
-import { Id, named } from '../../platform/http/index.ts';
+import { Choice, Id, Nullable, named, PossibleActions, Timestamp } from '../../platform/http/index.ts';
+import { machineStates } from '../states.ts';
+import { adoptActions, refusalCodes } from './actions.ts';
 
 export const AdoptedData = named(
   'AdoptedAnswer',
@@ -16,6 +18,51 @@ export const AdoptedData = named(
         }),
       }),
       'A machine that the database has caught up with',
+    ),
+  }),
+);
+
+export const UnknownMachineData = named(
+  'UnknownMachineAnswer',
+  Type.Object({
+    unknown_machine: named(
+      'UnknownMachine',
+      Type.Object({
+        id: Id,
+        machine: Type.String({ description: 'What its engine calls it' }),
+        node_id: Id,
+        node: Type.String({ description: 'The node that has it' }),
+        answers: Type.Boolean({ description: 'Whether that node answers' }),
+        addresses: Type.Array(Type.String(), {
+          description: 'Those that it answers on; nobody else gets them',
+        }),
+        service_id: Nullable(
+          Type.Integer({
+            ...Id,
+            description: 'Whose machine it may be; null: of no service that the database knows',
+          }),
+        ),
+        hostname: Nullable(Type.String()),
+        old_copy: Nullable(
+          named(
+            'UnknownMachineOldCopy',
+            Type.Object({
+              machine: Type.String({ description: 'What its engine calls it' }),
+              node_id: Id,
+              node: Type.String(),
+              state: Choice(machineStates),
+            }),
+            'What the database takes for the machine of its service',
+          ),
+        ),
+        actions: PossibleActions(
+          { each: 'PossibleUnknownMachineAction', all: 'PossibleUnknownMachineActions' },
+          adoptActions,
+          refusalCodes,
+        ),
+        found_at: Timestamp,
+      }),
+      'A machine that a node has and that the database does not know',
     ),
   }),
 );

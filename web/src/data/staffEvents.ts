@@ -62,7 +62,7 @@ export const followUps: Readonly<Record<string, readonly string[]>> = {
   ticket_mail: ['unclaimed-mails', 'tickets'],
   transfer: ['transfers', 'payments', 'invoices', 'bank-statements'],
   unknown_payment: ['unknown-payments'],
-  vps: ['services', 'nodes'],
+  vps: ['services', 'nodes', 'unknown-machines'],
   webhook: ['webhook-deliveries'],
 };
 const always = ['attention', 'audit'];

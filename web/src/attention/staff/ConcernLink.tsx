@@ -23,6 +23,7 @@ const pages = {
   mail: '/staff/mails/$id',
   ticket_mail: '/staff/unclaimed-mails/$id',
   cluster: '/staff/clusters/$id',
+  unknown_machine: '/staff/unknown-machines/$id',
   switch: '/staff/switches/$id',
   rack: '/staff/racks/$id',
   server: '/staff/servers/$id',

@@ -9,6 +9,7 @@ export const node = staffThing('/staff/nodes/{id}');
 export const evacuation = staffThing('/staff/nodes/{id}/evacuation');
 export const evacuationPlan = staffThing('/staff/nodes/{id}/evacuation/plan');
 export const recovery = staffThing('/staff/nodes/{id}/recovery');
+export const unknownMachine = staffThing('/staff/unknown-machines/{id}');
 export const addressPools = staffList('/staff/address-pools', 'address_pools');
 export const addressPool = staffThing('/staff/address-pools/{id}');
 export const poolAddresses = staffList('/staff/address-pools/{id}/addresses', 'addresses');
