@@ -203,8 +203,8 @@ const readsOf: Record<string, { tables: string[]; why: string }> = {
     why: 'to whom a mail goes; each entry of the audit says whose it is, and who did it to whom',
   },
   fleet: {
-    tables: ['jobs', 'product_options', 'products', 'restores', 'services'],
-    why: 'a profile names the product that its servers are the stock of, staff reads what that is called, and what it asks for has to be what the profile says; whether anything is at work for the service that has a server; what a server carries is of the organization whose service has it; which servers a person compares after a restore',
+    tables: ['jobs', 'product_options', 'products', 'restores', 'services', 'vps_unknown_machines'],
+    why: 'a profile names the product that its servers are the stock of, staff reads what that is called, and what it asks for has to be what the profile says; whether anything is at work for the service that has a server; what a server carries is of the organization whose service has it; which servers a person compares after a restore; a cluster is not forgotten with what may be a customer’s machine',
   },
   catalog: {
     tables: ['invoices'],

@@ -85,7 +85,7 @@ export {
   requireOrderedImage,
 } from './images.ts';
 export { fleetJobs, fleetJobsToHold, fleetPeriodicJobs, fleetWatches } from './jobs.ts';
-export { compareLeftRooms, endLeftRooms, switchLeftRoomOff } from './leftRooms.ts';
+export { compareLeftRooms, endLeftRooms, leaveRoom, switchLeftRoomOff } from './leftRooms.ts';
 export { readLow } from './low.ts';
 export { fleetMeasures } from './measures.ts';
 export { moveHeld } from './moveHeld.ts';

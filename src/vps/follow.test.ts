@@ -66,3 +66,36 @@ it('the room of a machine that somebody moves in the engine moves with it, wheth
     (all) => withMachine(all).copies_gib === 0,
   );
 });
+
+it('while its cluster is asked where it is, nobody waits for what is held, and no transaction is open', {
+  timeout: 60_000,
+}, async () => {
+  const before = withMachine(await bed.nodes((all) => withMachine(all) !== undefined));
+  const [other] = (await bed.nodes(() => true)).filter((node) => node.id !== before.id);
+  const [, member] = other.name.split('/');
+  const hypervisors = [...bed.simulated.members.values()].map(({ hypervisor }) => hypervisor);
+  const inspects = hypervisors.map((hypervisor) => hypervisor.inspect);
+  let asked = 0;
+  for (const [at, hypervisor] of hypervisors.entries())
+    hypervisor.inspect = async (machine) => {
+      asked += 1;
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      return inspects[at]?.call(hypervisor, machine) ?? { id: machine, power: 'unknown', startedAt: null };
+    };
+  bed.simulated.moveByHand(`vps-${id}`, member);
+  await until(
+    async () => asked,
+    (count) => count > 0,
+    30_000,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const open = await sql(
+    bed.product,
+    `select query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'
+       and xact_start < now() - interval '200 milliseconds'`,
+  );
+  for (const [at, hypervisor] of hypervisors.entries())
+    hypervisor.inspect = inspects[at] ?? hypervisor.inspect;
+  expect(open).toEqual([]);
+  await bed.nodes((all) => withMachine(all)?.id === other.id);
+});

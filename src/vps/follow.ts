@@ -72,14 +72,18 @@ async function follow(
 ): Promise<void> {
   const [first] = nodes;
   if (first === undefined) return;
+  // Asked anew, before anything is held: what all were told of may be from before a move that has ended since, and an engine may say nothing for seconds.
+  const before = await findMachine(ctx, serviceId);
+  if (before === null) return;
+  const { node } = await cluster.on(first.member).inspect(machineIdOf(serviceId, before.incarnation));
+  const at = nodes.find(({ member }) => member === node);
+  if (at === undefined) return;
   await transaction(ctx, 'vps.follow', async (tx) => {
     await lockVps(tx, serviceId);
-    // Asked anew: what all were told of may be from before a move that has ended since.
     const machine = await findMachine(tx, serviceId);
-    if (machine === null) return;
-    const { node } = await cluster.on(first.member).inspect(machineIdOf(serviceId, machine.incarnation));
-    const at = nodes.find(({ member }) => member === node);
-    if (at === undefined) return;
+    // It was written down elsewhere since: the next comparison looks again.
+    if (machine === null || machine.incarnation !== before.incarnation || machine.node_id !== before.node_id)
+      return;
     if ((await tx.db.maybe(ownMove, { serviceId })) === null)
       return writeNode(tx, serviceId, at.id, 'others');
     // A move of ours writes down by itself where the machine is; it must not wait for a member that may never be back.

@@ -97,7 +97,7 @@ export const clusterRoutes = routes('/staff/clusters', group, (route) => {
       operation: 'removeCluster',
       summary: 'Remove cluster',
       description:
-        'Possible while no machine and no order has room on it. It is forgotten with its nodes; what it has stays there as it is.',
+        'Possible while no machine and no order has room on it, and no member that answers has a machine of a service that the database does not know. It is forgotten with its nodes; what it has stays there as it is.',
       data: Nothing,
       errors: ['not_found', 'conflict'],
       lock: (tx, req) => lockCluster(tx, req.params.id),

@@ -120,6 +120,12 @@ const beginCheck = statement<never, { id: number }>(
   'fleet.beginClusterCheck',
   `update clusters set check_state = 'checking' where id = :id`,
 );
+// As after the restore of a backup: a later copy of a machine than the database knows, beside which nothing starts while it stands there.
+const unknownIn = statement<{ machine: string; node: string }, { id: number }>(
+  'fleet.unknownMachinesInCluster',
+  `select u.machine, n.name as node from vps_unknown_machines u join nodes n on n.id = u.node_id join services s on s.id = u.service_id
+   where n.cluster_id = :id and n.reachable and n.left_at is null and s.status in ('active', 'suspended') order by u.id limit 1`,
+);
 const deleteNodes = statement<never, { id: number }>(
   'fleet.deleteNodesOfCluster',
   'delete from nodes where cluster_id = :id',
@@ -257,13 +263,21 @@ export async function checkCluster(ctx: Context, id: number) {
   });
 }
 
-/** Forgets a cluster with its nodes; `conflict` while there are machines on it, or orders for it. What it has stays there untouched. */
+/**
+ * Forgets a cluster with its nodes; `conflict` while there are machines on it, or orders for it, or a member that answers has a machine of a service
+ * that the database does not know. What it has stays there untouched.
+ */
 export async function removeCluster(ctx: Context, id: number) {
   return transaction(ctx, 'fleet.removeCluster', async (tx) => {
     await lockCluster(tx, id);
     const { name, machines } = await requireRow(tx, clusterById, { id });
     if (machines > 0) {
       const message = `${machines === 1 ? 'A machine or an order has' : `${machines} machines and orders have`} room on ${name}; end them first, or drain the cluster until they are gone`;
+      throw fail('conflict', { message });
+    }
+    const unknown = await tx.db.maybe(unknownIn, { id });
+    if (unknown !== null) {
+      const message = `${unknown.node} has a machine ${unknown.machine} that the database does not know: it may be what a customer uses, and without the cluster an older copy of it would start. Adopt it, or remove it there first`;
       throw fail('conflict', { message });
     }
     await forgettingNodes(name, async () => {

@@ -110,6 +110,12 @@ it('staff reads whose it may be, and that it can be adopted', async () => {
   expect((await customer.get(`/staff/unknown-machines/${unknown}`)).status).toBe(403);
 });
 
+it('its cluster is not removed with it: the old copy would start beside it', async () => {
+  const { status, body } = await bed.product.staff.delete(`/staff/clusters/${cluster}`);
+  expect([status, body.message]).toEqual([409, expect.stringContaining(machineIdOf(id, 2))]);
+  expect((await read(unknown)).machine).toBe(machineIdOf(id, 2));
+});
+
 it('refuses in words what is not the machine, or cannot be known, and changes nothing', async () => {
   expect((await adopt(424_242)).status).toBe(404);
   expect((await customer.post(`/staff/unknown-machines/${unknown}/adopt`, {})).status).toBe(403);
@@ -197,6 +203,23 @@ it('the database follows it: service, addresses and access stay, and the old cop
   );
   expect(await wrongRooms(bed.product)).toEqual([]);
   expect((await adopt(unknown)).status).toBe(404);
+}, 120_000);
+
+it('a later copy on the very node of the old one has room there beside it', async () => {
+  const member = [...bed.simulated.members.values()].find((each) =>
+    each.store.machines.has(machineIdOf(id, 2)),
+  )?.store;
+  const mine = member?.machines.get(machineIdOf(id, 2));
+  if (member === undefined || mine === undefined) throw new Error('it is there');
+  member.machines.set(machineIdOf(id, 3), { ...structuredClone(mine), startedAtMs: Date.now() });
+  mine.startedAtMs = null;
+  await until(overview, ({ state }) => state === 'error', 90_000);
+  const next = await unknownNamed(machineIdOf(id, 3));
+  expect((await adopt(next)).status).toBe(200);
+  expect(await leftRooms(bed.product)).toMatchObject([
+    { machine: machineIdOf(id, 2), disk_gib: expect.any(Number) },
+  ]);
+  expect(await wrongRooms(bed.product)).toEqual([]);
 }, 120_000);
 
 describe('a change', () => changes.leaveEntries(() => bed.product, ['adoptMachine']));

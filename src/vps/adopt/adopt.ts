@@ -1,5 +1,5 @@
 import { record } from '../../events/index.ts';
-import { endAddressesAside, listAddresses, moveRoom } from '../../fleet/index.ts';
+import { endAddressesAside, leaveRoom, listAddresses, moveRoom } from '../../fleet/index.ts';
 import { possibleActions, type ReasonAgainst } from '../../platform/http/index.ts';
 import {
   type Context,
@@ -76,6 +76,8 @@ export async function adoptMachine(ctx: Context, id: number) {
     await tx.db.run(writeAdopted, { serviceId, nodeId: to, incarnation });
     await sendJobsAlong(tx, { about: { serviceId }, from, to });
     await moveRoom(tx, serviceId, to, { of: name, leaves: old });
+    // Somebody may have moved one of them there by hand: then there are two disks.
+    if (from === to) await leaveRoom(tx, { serviceId, nodeId: to, machine: old });
     // Snapshots are layers of the old copy's disk.
     await tx.db.run(forgetLayers, { serviceId });
     await holdCopies(tx, serviceId);
