@@ -215,7 +215,7 @@ const questions: Record<string, Find> = {
     return wrong.slice(0, 10);
   },
 
-  'a machine that runs unpaid, or is paid and off': ({ company }, shown) => {
+  'a machine that runs unpaid, or is paid and off': async ({ company }, shown) => {
     const file = path.join(company.dataDir, 'simulator.json');
     const machines = new Map<string, SimulatedMachine>(
       existsSync(file)
@@ -223,32 +223,45 @@ const questions: Record<string, Find> = {
         : [],
     );
     const { today } = company;
-    return shown.flatMap(({ customer, invoices, services }) =>
-      services.flatMap((service) => {
-        if (service.type !== 'vps') return [];
-        const had = customer.had.find(({ id }) => id === service.id);
-        const machine = machines.get(`vps-${service.id}`);
-        const runs = machine !== undefined && machine.startedAtMs !== null;
-        const owed = invoices
-          .filter(
-            ({ kind, status, items }) =>
-              kind === 'renewal' &&
-              status === 'unpaid' &&
-              items.some((item) => item.service_id === service.id),
-          )
-          .map(({ duedate }) => daysBetween(duedate, today));
-        const late = Math.max(-1, ...owed);
-        const says = `${service.id} of ${customer.nth}, ${service.status}, due ${service.duedate}, ${late} days late`;
-        if (runs && late > suspendedAfter + slack) return [`runs unpaid: ${says}`];
-        if (runs && service.duedate !== null && daysBetween(service.duedate, today) > suspendedAfter + slack)
-          return [`runs past its time: ${says}`];
-        if (runs && service.status !== 'active') return [`runs and should not: ${says}`];
-        if (!runs && service.status === 'active' && !had?.isOff) return [`is paid and off: ${says}`];
-        if (service.status === 'suspended' && late < suspendedAfter)
-          return [`was suspended for nothing: ${says}`];
-        return [];
+    /** What became of a service in its last weeks, for whoever has to find out why. */
+    const tell = async (wrong: string, { id }: Service) => {
+      const told = await company.read<{ line: string }>(
+        `select to_char(created_at, 'YYYY-MM-DD') || ' ' || action || ' ' || subject_type || ' ' || coalesce(data->>'invoice_id', '') as line from journal
+         where (subject_type = 'service' and subject_id = $1) or data->>'service_id' = $1::text order by id desc limit 60`,
+        id,
+      );
+      return `${wrong}: ${told.map(({ line }) => line).join(', ')}`;
+    };
+    const found = shown.flatMap(({ customer, invoices, services }) =>
+      services.flatMap((service): { wrong: string; service: Service }[] => {
+        const [wrong] = wrongWith(customer, invoices, service);
+        return wrong === undefined ? [] : [{ wrong, service }];
       }),
     );
+    return Promise.all(found.map(({ wrong, service }) => tell(wrong, service)));
+
+    function wrongWith(customer: Customer, invoices: readonly Invoice[], service: Service): string[] {
+      if (service.type !== 'vps') return [];
+      const had = customer.had.find(({ id }) => id === service.id);
+      const machine = machines.get(`vps-${service.id}`);
+      const runs = machine !== undefined && machine.startedAtMs !== null;
+      const owed = invoices
+        .filter(
+          ({ kind, status, items }) =>
+            kind === 'renewal' && status === 'unpaid' && items.some((item) => item.service_id === service.id),
+        )
+        .map(({ duedate }) => daysBetween(duedate, today));
+      const late = Math.max(-1, ...owed);
+      const says = `${service.id} of ${customer.nth}, ${service.status}, due ${service.duedate}, ${late} days late`;
+      if (runs && late > suspendedAfter + slack) return [`runs unpaid: ${says}`];
+      if (runs && service.duedate !== null && daysBetween(service.duedate, today) > suspendedAfter + slack)
+        return [`runs past its time: ${says}`];
+      if (runs && service.status !== 'active') return [`runs and should not: ${says}`];
+      if (!runs && service.status === 'active' && !had?.isOff) return [`is paid and off: ${says}`];
+      if (service.status === 'suspended' && late < suspendedAfter)
+        return [`was suspended for nothing: ${says}`];
+      return [];
+    }
   },
 
   'a story that the activity does not tell': async (_, shown) => {

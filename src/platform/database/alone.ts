@@ -20,16 +20,18 @@ export const endsWhenSilent = (seconds: number): string =>
 /**
  * Opens a connection beside the pool, for what lasts as long as it does: a lock, news from other processes. `begin`
  * listens to its events and sends what comes first. When that fails, nothing stays open. A connection that is lost says
- * so by the event `end`. `waitMs` is how long a query may take, null where the caller sees to that.
+ * so by the event `end`. `waitMs` is how long a query may take, null where the caller sees to that; `isShared` where several ask over it
+ * who do not wait for each other: what they send travels together then.
  */
 export async function connectAlone(
   url: string,
   name: string,
   begin: (client: pg.Client) => Promise<unknown>,
-  waitMs: number | null = answerMs,
+  { waitMs = answerMs, isShared = false }: { waitMs?: number | null; isShared?: boolean } = {},
 ): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
+    pipeline: isShared,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
     connectionTimeoutMillis: connectMs,

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testDatabase } from '../../../test/database.ts';
 import { createLog } from '../log.ts';
-import { startLeading } from './lead.ts';
+import { type AskLeading, startLeading } from './lead.ts';
+import { statement } from './statement.ts';
 
 const log = createLog('silent');
 
@@ -64,4 +65,23 @@ describe.concurrent('what one process does at a time', { timeout: 90_000 }, () =
     await new Promise((resolve) => setTimeout(resolve, 25_000));
     expect(said).toEqual(['leads']);
   });
+});
+
+it('several things that one process does at a time are done side by side, and the driver holds none of what they ask back', async () => {
+  const url = await database();
+  const warned: string[] = [];
+  const hear = ({ message }: Error) => warned.push(message);
+  process.on('warning', hear);
+  onTestFinished(() => void process.off('warning', hear));
+  const one = statement<{ x: number }>('leadTest.one', 'select 1 as x');
+  const answers: unknown[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    const work = async (signal: AbortSignal, ask: AskLeading) => {
+      answers.push(...(await Promise.all([1, 2, 3].map(() => ask(one, {})))));
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    };
+    onTestFinished(startLeading(url, name, work, log));
+  }
+  await expect.poll(() => answers.length).toBe(9);
+  expect(warned.filter((message) => message.includes('client.query()'))).toEqual([]);
 });

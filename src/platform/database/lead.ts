@@ -68,10 +68,11 @@ export function openLeading(url: string, log: Logger): Leading {
   /** As long as the connection stands and somebody wants anything. */
   const hold = async (): Promise<void> => {
     const lost = new AbortController();
-    const client = await connectAlone(url, 'lead', async (next) => {
+    const begin = async (next: pg.Client) => {
       next.on('end', () => lost.abort());
       await next.query(`set timezone = 'UTC'; ${endsWhenSilent(20)}`);
-    });
+    };
+    const client = await connectAlone(url, 'lead', begin, { isShared: true });
     lost.signal.addEventListener('abort', () => bell.resolve());
     try {
       while (places.size > 0 && !lost.signal.aborted) await rest(await turn(client, lost.signal));

@@ -32,7 +32,7 @@ export async function openReading(url: string, id: number): Promise<Reading | 'o
       );
       isOurs = rows[0].ours;
     };
-    const client = await connectAlone(url, 'read', begin, null);
+    const client = await connectAlone(url, 'read', begin, { waitMs: null });
     if (!isOurs) {
       underWay -= 1;
       await endAlone(client);

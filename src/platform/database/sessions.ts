@@ -17,7 +17,7 @@ export async function requireOwnSessions(url: string): Promise<void> {
   const clients: pg.Client[] = [];
   try {
     for (const name of ['session a', 'session b'])
-      clients.push(await connectAlone(url, name, async () => undefined, patienceMs));
+      clients.push(await connectAlone(url, name, async () => undefined, { waitMs: patienceMs }));
     const [one, other] = clients as [pg.Client, pg.Client];
     const mine = await sessionOf(one);
     const theirs = await sessionOf(other);

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Context } from '../context.ts';
 import { connectAlone, endAlone, endsWhenSilent } from '../database/alone.ts';
 import { valuesOf } from '../database/statement.ts';
@@ -334,13 +335,14 @@ async function showLife(
 ): Promise<Liveness> {
   const { number } = await ctx.db.one(newWorkerNumber);
   const abort = new AbortController();
-  const client = await connectAlone(url, 'worker', async (next) => {
+  const begin = async (next: pg.Client) => {
     next.on('end', () => abort.abort(new ClaimLost()));
     next.on('notification', ({ payload }) => onTold(namesIn(payload)));
     await next.query(endsWhenSilent(hangsAfterMs / 1_000));
     await next.query(`listen ${channel}`);
     await next.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
-  });
+  };
+  const client = await connectAlone(url, 'worker', begin, { isShared: true });
   let saidAtMs = performance.now();
   const beating = setInterval(() => {
     if (abort.signal.aborted) return clearInterval(beating);
