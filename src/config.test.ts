@@ -39,12 +39,12 @@ describe('a host that runs no machines', () => {
 });
 
 describe('the demonstration’s rack', () => {
-  it('is there where machines are simulated, in a demonstration that is one process and has no other', () => {
+  it('is there, be machines real or simulated, in a demonstration that is one process and has no other', () => {
     const rack = { DEMO_RACK: '2', HYPERVISOR: 'simulator' };
     expect(readConfig({}).demoRack).toBe(0);
     expect(readConfig(rack).demoRack).toBe(2);
+    expect(readConfig({ DEMO_RACK: '2' }).demoRack).toBe(2);
     for (const [change, why] of [
-      [{ HYPERVISOR: 'auto' }, /HYPERVISOR has to be simulator/],
       [{ DEMO: 'off' }, /DEMO has to be on/],
       [{ ROLE: 'worker' }, /ROLE all/],
       [{ RACK_INTERFACE: 'eth1', RACK_ADDRESSES: '10.78.0.100-10.78.0.199' }, /RACK_INTERFACE cannot be/],

@@ -239,7 +239,7 @@ export const settings: Setting[] = [
     name: 'DEMO_RACK',
     fallback: '0',
     meaning:
-      'So many simulated servers the demonstration has in a rack of its own, which are enrolled and on sale by themselves; needs HYPERVISOR=simulator; see [servers.md](servers.md#trying-it-without-a-rack).',
+      'So many servers the demonstration has in a rack of its own, which are enrolled and on sale by themselves: QEMU with BMCs, or simulated ones with HYPERVISOR=simulator; see [servers.md](servers.md#trying-it-without-a-rack).',
   },
   { name: 'DASHBOARD', fallback: 'on', meaning: '`off` serves the API alone.' },
   { name: 'RATE_LIMITS', fallback: 'on', meaning: '`off` for tests and benches.' },
@@ -616,7 +616,6 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     demo: read(onOff, 'DEMO'),
     demoRack: demoRack(read(whole, 'DEMO_RACK', 0, 20), {
       isDemo: read(onOff, 'DEMO') && text('ROLE') === 'all',
-      isSimulated: text('HYPERVISOR') === 'simulator',
       hasRack: text('RACK_INTERFACE') !== '',
     }),
     dashboard: read(onOff, 'DASHBOARD'),
@@ -811,15 +810,10 @@ function rack(
   return { interface: name, ...range, port };
 }
 
-function demoRack(
-  servers: number,
-  { isDemo, isSimulated, hasRack }: { isDemo: boolean; isSimulated: boolean; hasRack: boolean },
-): number {
+function demoRack(servers: number, { isDemo, hasRack }: { isDemo: boolean; hasRack: boolean }): number {
   if (servers === 0) return 0;
   if (!isDemo)
     throw new ConfigError('DEMO_RACK is set, so DEMO has to be on, and ROLE all: it is the demonstration’s.');
-  if (!isSimulated)
-    throw new ConfigError('DEMO_RACK is set, so HYPERVISOR has to be simulator: its servers are simulated.');
   if (hasRack)
     throw new ConfigError(
       'DEMO_RACK is set, so RACK_INTERFACE cannot be: that rack has a network of its own.',

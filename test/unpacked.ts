@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runAsRoot, runProgram } from '../src/platform/host/program.ts';
+import { pathsOf, unpackMissing } from '../src/drivers/debian/index.ts';
+import { runProgram } from '../src/platform/host/program.ts';
+
+export { programIn } from '../src/drivers/debian/index.ts';
 
 /**
  * A folder with what this host lacks of these Debian packages and of what they need, unpacked and not installed: nothing is started by it.
@@ -14,11 +17,7 @@ export async function ensureUnpacked(name: string, packages: readonly string[]):
   if (existsSync(dir)) return dir;
   const partial = await mkdtemp(join(tmpdir(), `innkeeper-${name}-`));
   try {
-    await download(join(partial, 'packages'), packages);
-    await mkdir(join(partial, 'tree'));
-    for (const file of await readdir(join(partial, 'packages')))
-      if (file.endsWith('.deb'))
-        await runProgram(['dpkg-deb', '-x', join(partial, 'packages', file), join(partial, 'tree')]);
+    await unpackMissing(packages, join(partial, 'tree'), join(partial, 'packages'));
     await runProgram(['chmod', '-R', 'go+rX', join(partial, 'tree')]);
     if (!existsSync(dir)) await rename(join(partial, 'tree'), dir);
   } finally {
@@ -34,19 +33,6 @@ async function treeDir(name: string, packages: readonly string[]): Promise<strin
   return join(tmpdir(), `innkeeper-test-${name}-${user}-${hash.digest('hex').slice(0, 8)}`);
 }
 
-async function download(folder: string, packages: readonly string[]): Promise<void> {
-  await mkdir(join(folder, 'partial'), { recursive: true });
-  const settings = { 'Debug::NoLocking': '1', 'APT::Sandbox::User': 'root', 'Dir::Cache::archives': folder };
-  const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
-  const argv = ['apt-get', 'install', '-y', '--download-only', '--no-install-recommends', ...options];
-  const get = () => runProgram([...argv, ...packages], { timeoutMs: 300_000 });
-  await get().catch(async () => {
-    // Lists that are a few days old name versions that the servers no longer have.
-    await runAsRoot(['apt-get', 'update'], { timeoutMs: 300_000 });
-    await get();
-  });
-}
-
 /** Where a file or a folder is, named from the root: in the tree, or on this host, which then needed no package for it. */
 export function pathIn(tree: string, path: string): string {
   const found = [join(tree, path), join('/', path)].find((each) => existsSync(each));
@@ -54,26 +40,11 @@ export function pathIn(tree: string, path: string): string {
   return found;
 }
 
-/** Where a program is: in the tree, or on this host. */
-export function programIn(tree: string, name: string): string {
-  const folders = ['usr/bin', 'usr/sbin', 'bin', 'sbin'];
-  const found = [
-    ...folders.map((each) => join(tree, each, name)),
-    ...folders.map((each) => join('/', each, name)),
-  ].find((each) => existsSync(each));
-  if (found === undefined) throw new Error(`there is no ${name} in ${tree} nor on this host`);
-  return found;
-}
-
 /** What programs of the tree are told to find the rest of it. */
 export function surroundings(tree: string): Record<string, string> {
   return {
-    PATH: ['usr/bin', 'usr/sbin', 'bin', 'sbin']
-      .map((each) => join(tree, each))
-      .join(':')
-      .concat(':/usr/bin:/bin:/usr/sbin:/sbin'),
+    ...pathsOf(tree),
     PYTHONPATH: join(tree, 'usr/lib/python3/dist-packages'),
-    LD_LIBRARY_PATH: ['usr/lib', 'lib'].map((each) => join(tree, each, 'x86_64-linux-gnu')).join(':'),
     LC_ALL: 'C.UTF-8',
     TZ: 'UTC',
   };

@@ -4,21 +4,21 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type BmcParts, lanFile, simFile } from '../../src/demo/rack/real/bmcFiles.ts';
+import { productFru } from '../../src/demo/rack/real/fru.ts';
+import { type SerialRelay, startRelay } from '../../src/demo/rack/real/relay.ts';
 import type { BmcConnection, BootFrom } from '../../src/drivers/bmc/index.ts';
 import { until } from '../product.ts';
 import { signalIfThere } from '../signal.ts';
 import { programIn, surroundings } from '../unpacked.ts';
 import { freePort } from '../valkey.ts';
-import { lanFile, simFile } from './bmcFiles.ts';
-import { productFru } from './bmcFru.ts';
-import { type SerialRelay, startRelay } from './bmcRelay.ts';
 
 const run = promisify(execFile);
 
 export interface RackBmcOptions {
   /** Default: 127.0.0.1. */
   address?: string;
-  /** What is behind it, as `bmcChassis.sh` says; default: a process that stands for a server (`bmcServer.ts`). */
+  /** What is behind it, as `chassis.sh` of `src/demo/rack/real` says; default: a process that stands for a server (`bmcServer.ts`). */
   server?: string;
   /** What the server is told in its environment. */
   env?: Record<string, string>;
@@ -33,7 +33,7 @@ export interface RackBmcOptions {
 /** A real BMC of IPMI without hardware: `ipmi_sim`, behind which a server really runs or not. */
 export interface RackBmc {
   connection: BmcConnection;
-  /** The folder of the server: see `bmcChassis.sh`. Its serial line is the socket `serial` there, to which the server connects. */
+  /** The folder of the server: see `chassis.sh`. Its serial line is the socket `serial` there, to which the server connects. */
   run: string;
   /** What the driver needs to speak to it. */
   ipmi: { program: string; env: Record<string, string> };
@@ -67,10 +67,12 @@ export async function startBmc(tree: string, options: RackBmcOptions = {}): Prom
   await mkdir(join(folder, 'state'));
   await writeFile(join(folder, 'temp'), '34');
   await writeFile(join(folder, 'fru'), productFru({ maker: 'Example', model: 'R1', serial }));
-  const chassis = join(import.meta.dirname, 'bmcChassis.sh');
-  const files = {
+  const real = join(import.meta.dirname, '../../src/demo/rack/real');
+  const chassis = join(real, 'chassis.sh');
+  const files: BmcParts = {
+    ...{ mac: '52:54:00:00:00:b1', password: factory.password },
     ...{ folder, address, port, uuid, chassis },
-    lan: join(import.meta.dirname, 'bmcLan.sh'),
+    lan: join(real, 'lan.sh'),
     serialPort: relay.port,
     guestPort: options.guestPort,
   };
@@ -196,7 +198,7 @@ function sayTo(path: string, text: string): Promise<boolean> {
   });
 }
 
-/** The stand-in for a server as the one program that `bmcChassis.sh` calls. */
+/** The stand-in for a server as the one program that `chassis.sh` calls. */
 async function cheapServer(folder: string): Promise<string> {
   const file = join(folder, 'server');
   const program = join(import.meta.dirname, 'bmcServer.ts');

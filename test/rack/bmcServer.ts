@@ -1,6 +1,6 @@
 /**
  * A server as far as its BMC sees one: it runs or not, follows its power button, and has a serial line. Far cheaper than a machine. Of a process
- * of its own, as `start` and `button` of `bmcChassis.sh`; in RACK_RUN: `serial` is the line's other end, what comes to `say` it says there, what it
+ * of its own, as `start` and `button` of `chassis.sh`; in RACK_RUN: `serial` is the line's other end, what comes to `say` it says there, what it
  * hears it notes in `typed`, and with `ignores-button` its system does not follow.
  */
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';

@@ -97,7 +97,7 @@ export async function startSwitch(tree: string): Promise<RackSwitch> {
 }
 
 async function startAgent(tree: string, folder: string, where: string): Promise<ChildProcess> {
-  const bridgeMib = join(import.meta.dirname, 'switchBridge.ts');
+  const bridgeMib = join(import.meta.dirname, '../../src/demo/rack/real/bridgeMib.ts');
   const file = join(folder, 'snmpd.conf');
   const lines = [
     `createUser innkeeper SHA-256 ${secrets.authPassphrase} AES ${secrets.privacyPassphrase}`,

@@ -1,11 +1,15 @@
 /**
  * The demonstration's rack (DEMO_RACK): servers with BMCs on a network of their own, so that whoever tries the product has a dedicated server.
- * They are played by a process of its own (`process.ts`). The product knows nothing of it: it is told which network it serves, speaks to BMCs, and its staff
+ * They are QEMU behind real BMCs where machines are real (`real/`), and played where they are simulated (`simulated.ts`), each in a process of its own. The product knows nothing of it: it is told which network it serves, speaks to BMCs, and its staff
  * accepts what arrives.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError } from '../../config.ts';
+import { canRunMachines, type Log } from '../../drivers/hypervisor/index.ts';
 import type { GivenDrivers } from '../../drivers/index.ts';
 import { putOnSale, type Staff } from './onSale.ts';
+import type { OpenRack } from './rack.ts';
+import { openRealRack } from './real/index.ts';
 import { openSimulatedRack } from './simulated.ts';
 
 export interface DemoRack {
@@ -13,27 +17,26 @@ export interface DemoRack {
   config: Config;
   drivers: GivenDrivers;
   /** Has its servers enrolled and sold, which goes on in the background until it is closed. */
-  sell(staff: Staff, log: Parameters<typeof putOnSale>[2]): void;
+  sell(staff: Staff, log: Log): void;
   /** Stops selling, then the product, and then the rack; its servers are kept as they are. */
   close(stopProduct: () => Promise<void>): Promise<void>;
 }
+
+const againMs = 30_000;
 
 /** Opens it where DEMO_RACK asks for one; null without. Says in words what this host lacks for it. */
 export async function openDemoRack(config: Config): Promise<DemoRack | null> {
   if (config.demoRack === 0) return null;
   if (process.platform !== 'linux')
     throw new ConfigError('DEMO_RACK needs Linux: its network is one of this host.');
-  const rack = await openSimulatedRack(config, config.demoRack);
+  const rack = await openRack(config);
   const stopping = new AbortController();
   let selling = Promise.resolve();
   return {
     config: rack.config,
     drivers: rack.drivers,
     sell: (staff, log) => {
-      selling = putOnSale(rack, staff, log, stopping.signal).catch((error: Error) => {
-        if (!stopping.signal.aborted)
-          log.warn({ problem: error.message }, 'the servers of the demonstration’s rack are not on sale');
-      });
+      selling = sellUntilSold(rack, staff, log, stopping.signal);
     },
     close: async (stopProduct) => {
       stopping.abort();
@@ -42,4 +45,27 @@ export async function openDemoRack(config: Config): Promise<DemoRack | null> {
       await rack.close();
     },
   };
+}
+
+/** As the product runs its machines: real ones where they can run, unless it is told otherwise. */
+async function openRack(config: Config): Promise<OpenRack> {
+  if (config.hypervisor === 'simulator') return openSimulatedRack(config, config.demoRack);
+  const host = await canRunMachines();
+  if (host.ok) return openRealRack(config, config.demoRack);
+  if (config.hypervisor === 'qemu') throw new ConfigError(`DEMO_RACK: ${host.reason}`);
+  return openSimulatedRack(config, config.demoRack);
+}
+
+/** Tried again where something of it was not to be had. */
+async function sellUntilSold(rack: OpenRack, staff: Staff, log: Log, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted)
+    try {
+      await rack.start?.(log, signal);
+      return await putOnSale(rack, staff, log, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const problem = error instanceof Error ? error.message : String(error);
+      log.warn({ problem }, 'the servers of the demonstration’s rack are not on sale yet');
+      await delay(againMs, undefined, { signal }).catch(() => undefined);
+    }
 }

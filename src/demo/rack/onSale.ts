@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../../drivers/hypervisor/index.ts';
 import type { OpenRack } from './rack.ts';
 
 /** Who puts them on sale: the demonstration's staff, by the API that all staff has. */
@@ -8,11 +9,6 @@ export interface Staff {
   apiKey: string;
   /** What the servers are sold as. */
   productId: number;
-}
-
-interface Log {
-  info(about: object, message: string): void;
-  warn(about: object, message: string): void;
 }
 
 interface Arrival {
@@ -35,22 +31,25 @@ interface Server {
 type Answer = any;
 
 const lookMs = 2_000;
-const rackName = 'Demo rack';
-const profileName = 'Demo server';
 
 /**
  * Does what staff would do with servers that were put into a rack: lets them start from the network, accepts them, and sells them as a product.
  * Others that arrive meanwhile are left to staff. Ends once all of them are known, and may be repeated.
  */
 export async function putOnSale(
-  { servers, location, model }: Pick<OpenRack, 'servers' | 'location' | 'model'>,
+  rack: Pick<
+    OpenRack,
+    'servers' | 'location' | 'name' | 'model' | 'profile' | 'pool' | 'switch' | 'switchOn'
+  >,
   staff: Staff,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
   const api = apiOf(staff, signal);
   const began = performance.now();
-  const rackId = await ensureRack(api, location);
+  const { servers } = rack;
+  const rackId = await ensureRack(api, rack);
+  await ensureSurroundings(api, rack);
   const known = async () => {
     const all: Server[] = (await api('GET', '/staff/servers?limit=100&search=DEMO-')).servers;
     return servers.map(({ serial }) => all.find((each) => each.serial === serial) ?? null);
@@ -59,6 +58,10 @@ export async function putOnSale(
   if ((await known()).some(isMissing)) {
     const isOurs = await openWhenServed(api, signal);
     const woken = new Set<number>();
+    const missing = (await known()).flatMap((server, at) =>
+      isMissing(server) ? (servers[at]?.serial ?? []) : [],
+    );
+    await rack.switchOn?.(missing);
     while ((await known()).some(isMissing)) {
       await wake(api, await known(), woken, log);
       await acceptArrivals(api, servers, rackId, log);
@@ -66,7 +69,7 @@ export async function putOnSale(
     }
     if (isOurs) await api('POST', '/staff/enrolment/close', {});
   }
-  await ensureOffer(api, staff.productId, { location, model });
+  await ensureOffer(api, staff.productId, rack);
   const seconds = Math.round((performance.now() - began) / 1_000);
   log.info({ servers: servers.length, seconds }, 'the servers of the demonstration’s rack are on sale');
 }
@@ -88,10 +91,25 @@ function apiOf({ url, apiKey }: Staff, signal: AbortSignal): Api {
   };
 }
 
-async function ensureRack(api: Api, location: string): Promise<number> {
+async function ensureRack(
+  api: Api,
+  { name, location }: Pick<OpenRack, 'name' | 'location'>,
+): Promise<number> {
   const { racks } = await api('GET', '/staff/racks?limit=100');
-  const found = racks.find(({ name }: { name: string }) => name === rackName);
-  return (found ?? (await api('POST', '/staff/racks', { name: rackName, location, units: 42 })).rack).id;
+  const found = racks.find((each: { name: string }) => each.name === name);
+  return (found ?? (await api('POST', '/staff/racks', { name, location, units: 42 })).rack).id;
+}
+
+/** Addresses for whoever rents a server, and the switch that all are plugged into. */
+async function ensureSurroundings(
+  api: Api,
+  { location, pool, switch: plugged }: Pick<OpenRack, 'location' | 'pool' | 'switch'>,
+): Promise<void> {
+  const has = (all: { name: string }[], name: string) => all.some((each) => each.name === name);
+  if (pool && !has((await api('GET', '/staff/address-pools?limit=100')).address_pools, pool.name))
+    await api('POST', '/staff/address-pools', { ...pool, location });
+  if (plugged && !has((await api('GET', '/staff/switches?limit=100')).switches, plugged.name))
+    await api('POST', '/staff/switches', { ...plugged, location });
 }
 
 /** Once the network is served. Gives whether it was closed before, and so is to be closed again. */
@@ -148,27 +166,34 @@ async function acceptArrivals(
 async function ensureOffer(
   api: Api,
   productId: number,
-  { location, model }: Pick<OpenRack, 'location' | 'model'>,
+  { location, model, profile }: Pick<OpenRack, 'location' | 'model' | 'profile'>,
 ): Promise<void> {
   const { profiles } = await api('GET', '/staff/server-profiles?limit=100');
-  if (profiles.some(({ name }: { name: string }) => name === profileName)) return;
+  if (profiles.some(({ name }: { name: string }) => name === profile)) return;
   const { options, retired_options: retired } = (await api('GET', `/staff/products/${productId}`)).product;
   const has = (key: string) => [...options, ...retired].some((each: { key: string }) => each.key === key);
   const integer = (key: string, name: string, label: string, min: number, max: number) => {
     return { key, name, label, min, max, step: 1, unit_price: '0.00', retired: false };
   };
-  const choice = (key: string, name: string, label: string, value: string, text: string) => {
-    return { key, name, label, values: [{ value, label: text }], retired: false };
+  const choice = (key: string, name: string, label: string, values: { value: string; label: string }[]) => {
+    return { key, name, label, values, retired: false };
   };
+  // Another rack of the demonstration's may be sold as the same.
+  const locations: { value: string }[] =
+    options.find(({ key }: { key: string }) => key === 'option8')?.values ?? [];
+  const known = locations.map(({ value }) => value).filter((each) => each !== location);
   await api('PATCH', `/staff/products/${productId}`, {
     description: 'A whole machine, wiped and installed for you within minutes.',
     options: [
       // What servers of a rack have nobody chooses: they are all alike.
       ...['option1', 'option2'].filter(has).map((key) => ({ key, retired: true })),
       integer('option4', 'ipv4_count', 'IPv4 addresses', 1, 1),
-      choice('option6', 'operating_system', 'Operating system', 'tiny', 'Tiny Linux'),
-      choice('option8', 'location', 'Location', location, location),
+      choice('option6', 'operating_system', 'Operating system', [{ value: 'tiny', label: 'Tiny Linux' }]),
+      choice(
+        ...(['option8', 'location', 'Location'] as const),
+        [...known, location].map((each) => ({ value: each, label: each })),
+      ),
     ],
   });
-  await api('POST', '/staff/server-profiles', { name: profileName, model, product_id: productId });
+  await api('POST', '/staff/server-profiles', { name: profile, model, product_id: productId });
 }

@@ -32,6 +32,8 @@ const server = createServer((request, response) => {
   const url = new URL(request.url ?? '/', 'http://rack');
   const answer = async (): Promise<unknown> => {
     switch (`${request.method} ${url.pathname}`) {
+      case 'GET /':
+        return response.end('{}');
       case 'POST /bmc':
         return bmcs.answer(request, response);
       case 'POST /cable':

@@ -9,3 +9,4 @@ export { kept } from './kept.ts';
 export { fetchKernel, kernelPackages, moduleName, readModules, writeUnpackedKernel } from './kernel.ts';
 export { dependenciesOf, downloadPackages, librariesOf, unpackPackage } from './packages.ts';
 export { type FileEntry, tarArchive, tarFiles } from './tar.ts';
+export { pathsOf, programIn, unpackMissing } from './unpacked.ts';

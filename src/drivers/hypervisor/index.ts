@@ -13,13 +13,20 @@ export type { HypervisorCapability } from './capabilities.ts';
 export * from './cluster.ts';
 export { type Clusters, type LookedAt, openClusters, type Unseen, type WantedCluster } from './clusters.ts';
 export * from './contract.ts';
-export { type HostAnswer, type HostPackage, type HostPackageUse, hostPackages } from './host.ts';
+export {
+  canRunMachines,
+  type HostAnswer,
+  type HostPackage,
+  type HostPackageUse,
+  hostPackages,
+} from './host.ts';
 export type { Log } from './log.ts';
 export * from './management.ts';
 export { type Host, openHypervisor } from './open.ts';
 export { type ClusterSurroundings, type OpenCluster, openCluster } from './openCluster.ts';
 export type { PortableDisk } from './portable.ts';
 export { fingerprintOf, type Presented, presentedAt } from './presented.ts';
+export { type AccelerationProbe, accelerationProbe, acceleratorArguments } from './qemu/acceleration.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
 export type { BridgeOptions, QemuOptions } from './qemu/options.ts';
 export { keptFree } from './qemu/space.ts';

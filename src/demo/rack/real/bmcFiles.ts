@@ -1,8 +1,12 @@
-interface Given {
+export interface BmcParts {
   folder: string;
   address: string;
   port: number;
   uuid: string;
+  /** Of its network port. */
+  mac: string;
+  /** What its maker gave its user `root`. */
+  password: string;
   chassis: string;
   /** What says its own address, to whoever asks over the server's bus. */
   lan: string;
@@ -11,7 +15,8 @@ interface Given {
 }
 
 /** Of `ipmi_sim`: its users, where it listens, and what it calls to switch its server. It lets in by cipher suite 0, and cannot be told not to. */
-export function lanFile({ address, port, uuid, chassis, lan, serialPort, guestPort }: Given): string {
+export function lanFile({ address, port, uuid, mac, password, ...parts }: BmcParts): string {
+  const { chassis, lan, serialPort, guestPort } = parts;
   return [
     'name "bmc"',
     'set_working_mc 0x20',
@@ -19,20 +24,20 @@ export function lanFile({ address, port, uuid, chassis, lan, serialPort, guestPo
     `addr ${address} ${port}`,
     'priv_limit admin',
     ...['callback', 'user', 'operator', 'admin'].map((level) => `allowed_auths_${level} md5`),
-    `lan_config_program "${lan} ${address}"`,
+    `lan_config_program "${lan} ${address} ${mac}"`,
     `guid ${uuid.replaceAll('-', '')}`,
     'endlan',
     `chassis_control "${chassis} 0x20"`,
     ...(guestPort === undefined ? [] : [`serial kcs 127.0.0.1 ${guestPort} codec VM`]),
     `sol "tcp:127.0.0.1:${serialPort}" 115200`,
     'user 1 false "" "" user 10 md5',
-    'user 2 true "root" "factory-1" admin 10 md5',
+    `user 2 true "root" "${password}" admin 10 md5`,
     '',
   ].join('\n');
 }
 
 /** Its sensor, which reads the file `temp`, its event log, and what it knows of its server. */
-export function simFile({ folder }: Given): string {
+export function simFile({ folder }: Pick<BmcParts, 'folder'>): string {
   const hex = (...bytes: number[]) => bytes.map((byte) => `0x${byte.toString(16)}`).join(' ');
   return [
     'mc_setbmc 0x20',

@@ -9,10 +9,10 @@ export interface SerialRelay {
 }
 
 /**
- * The wire between a server's serial port, the socket `path`, and its BMC, which connects to `port`: a BMC that finds nobody there tries again only
+ * The wire between a server's serial port, which connects to the socket or the port `server`, and its BMC, which connects to `port` (0: one that is free): a BMC that finds nobody there tries again only
  * after seconds, and a server comes and goes.
  */
-export async function startRelay(path: string): Promise<SerialRelay> {
+export async function startRelay(serverAt: string | number, port = 0): Promise<SerialRelay> {
   const ends: { bmc: Socket | null; server: Socket | null } = { bmc: null, server: null };
   const join = (own: 'bmc' | 'server', other: 'bmc' | 'server') =>
     createServer((socket) => {
@@ -24,10 +24,13 @@ export async function startRelay(path: string): Promise<SerialRelay> {
         if (ends[own] === socket) ends[own] = null;
       });
     });
-  rmSync(path, { force: true });
+  if (typeof serverAt === 'string') rmSync(serverAt, { force: true });
   const [bmc, server] = [join('bmc', 'server'), join('server', 'bmc')];
-  await new Promise<void>((resolve) => bmc.listen(0, '127.0.0.1', resolve));
-  await new Promise<void>((resolve) => server.listen(path, resolve));
+  await new Promise<void>((resolve) => bmc.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => {
+    if (typeof serverAt === 'string') server.listen(serverAt, resolve);
+    else server.listen(serverAt, '127.0.0.1', resolve);
+  });
   return {
     port: (bmc.address() as AddressInfo).port,
     isConnected: () => ends.bmc !== null,
