@@ -6,6 +6,11 @@ import { onEnqueued, type Ready } from './enqueue.ts';
 /** Where processes tell each other of jobs. */
 export const channel = 'innkeeper_jobs';
 
+/** How long it is the turn of one worker to look first: it finds what comes in this time together, and others need not ask. */
+const turnMs = 250;
+/** Jobs of so many nodes at once are told of in a message each; those of more in one that everybody looks at. */
+const nodesApart = 8;
+
 /** The first news go out at once; what comes this soon after them is gathered for the next message. */
 const gatherMs = 10;
 const longestPayload = 7_000; // PostgreSQL takes 8,000 bytes
@@ -21,9 +26,13 @@ export interface Announcing {
  *
  * It is sent after the commit, gathered, over a connection of its own. Inside the transaction each commit would
  * wait for the one before it, because PostgreSQL keeps the order of messages: half the throughput of 32 committers.
+ *
+ * All workers hear it. Of jobs of one node only its own look; of others one looks at once, whose turn it is, and the rest a moment later, in case
+ * that one is busy or gone: of many that look at once all but one find nothing.
  */
 export function startAnnouncing(url: string, log: Logger, isTheirs: (job: Ready) => boolean): Announcing {
-  const names = new Set<string>();
+  /** By the node whose they are alone; null: anyone's. */
+  const names = new Map<number | null, Set<string>>();
   let client: pg.Client | null = null;
   let sending: Promise<void> | null = null;
   let stopped = false;
@@ -53,21 +62,24 @@ export function startAnnouncing(url: string, log: Logger, isTheirs: (job: Ready)
   const send = async (): Promise<void> => {
     await new Promise((resolve) => setImmediate(resolve)); // with what else this turn has committed
     while (names.size > 0 && !stopped) {
-      const payload = [...names].join(',');
+      const payloads = payloadsOf(names);
       names.clear();
-      const short = Buffer.byteLength(payload) > longestPayload ? '' : payload;
-      // A connection that was cut is known to be so only once something is sent over it.
-      await notify(short).catch(async () => {
-        await disconnect();
-        await notify(short);
-      });
+      for (const payload of payloads) {
+        const short = Buffer.byteLength(payload) > longestPayload ? '' : payload;
+        // A connection that was cut is known to be so only once something is sent over it.
+        await notify(short).catch(async () => {
+          await disconnect();
+          await notify(short);
+        });
+      }
       await new Promise((resolve) => setTimeout(resolve, gatherMs));
     }
   };
 
   const tell = (job: Ready): void => {
     if (stopped || !isTheirs(job)) return;
-    names.add(job.name);
+    const same = names.get(job.nodeId) ?? new Set();
+    names.set(job.nodeId, same.add(job.name));
     sending ??= send()
       .catch(async (error: Error) => {
         log.debug({ err: error.message }, 'other processes could not be told of jobs');
@@ -90,7 +102,29 @@ export function startAnnouncing(url: string, log: Logger, isTheirs: (job: Ready)
   };
 }
 
-/** The names of jobs in a message; none when it stands for all. */
-export function namesIn(payload: string | undefined): string[] {
-  return payload ? payload.split(',') : [];
+/** What a message says. A worker of an older version takes all of it for names, and passes over those that it does not know. */
+export interface Told {
+  /** Of jobs; none when it stands for all. */
+  names: string[];
+  /** The only node whose jobs they are; null: anyone's, or it is not said. */
+  nodeId: number | null;
+  /** By which it is known whose turn it is to look first; null: all look at once. */
+  turn: number | null;
+}
+
+function payloadsOf(names: ReadonlyMap<number | null, ReadonlySet<string>>): string[] {
+  if (names.size > nodesApart)
+    return [[...new Set([...names.values()].flatMap((each) => [...each]))].join(',')];
+  const turn = Math.floor((performance.timeOrigin + performance.now()) / turnMs);
+  return [...names].map(([nodeId, each]) => [...each, nodeId === null ? `#${turn}` : `@${nodeId}`].join(','));
+}
+
+export function readTold(payload: string | undefined): Told {
+  const told: Told = { names: [], nodeId: null, turn: null };
+  for (const part of payload ? payload.split(',') : []) {
+    if (part.startsWith('#')) told.turn = Number(part.slice(1));
+    else if (part.startsWith('@')) told.nodeId = Number(part.slice(1));
+    else told.names.push(part);
+  }
+  return told;
 }

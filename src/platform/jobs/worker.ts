@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Context } from '../context.ts';
 import { connectAlone, endAlone, endsWhenSilent } from '../database/alone.ts';
 import { valuesOf } from '../database/statement.ts';
 import type { Drivers } from '../drivers.ts';
 import { AppError } from '../errors.ts';
-import { channel, namesIn, startAnnouncing } from './announce.ts';
+import { channel, readTold, startAnnouncing, type Told } from './announce.ts';
 import { openCompany } from './company.ts';
 import { onEnqueued } from './enqueue.ts';
 import {
@@ -59,10 +60,17 @@ const hangsAfterMs = 30_000;
 /** … and others go on with its jobs where it has not even said so often that it lives, be it by what it writes down of that. */
 const beatMs = 11_000;
 
+/** What another process tells of is looked for by the worker whose turn it is at once, at most so often, … */
+const toldEveryMs = 10;
+/** … and by the others so much later, for all that they were told of meanwhile. */
+const othersLookMs = 40;
+
 /** A claim on life: as long as the connection stands, the jobs of `number` are being worked on. */
 interface Liveness {
   number: number;
   signal: AbortSignal;
+  /** Whether it is the turn of this one of those that know the same jobs. */
+  hasTurn(turn: number | null): boolean;
   /** Writes down that it lives. */
   beat(now: Date): Promise<void>;
   /** Shows that the jobs of these nodes are done by somebody. Returns whether they are others than before. */
@@ -112,9 +120,34 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     const saga = known.get(name);
     if (saga) look(queueOf(saga));
   };
-  const onTold = (names: readonly string[]) => {
-    for (const name of names.length === 0 ? known.keys() : names) onReady(name);
+  /** Looks that are to come, by queue, and when the last one began. */
+  const coming = new Map<Queue, { atMs: number; timer: NodeJS.Timeout }>();
+  const lookedQueueAtMs = new Map<Queue, number>();
+  const forgetComing = (queue: Queue) => {
+    clearTimeout(coming.get(queue)?.timer);
+    coming.delete(queue);
   };
+  const lookIn = (queue: Queue, ms: number) => {
+    const atMs = performance.now() + ms;
+    if ((coming.get(queue)?.atMs ?? Number.POSITIVE_INFINITY) <= atMs) return;
+    forgetComing(queue);
+    if (ms <= 0) return look(queue);
+    coming.set(queue, { atMs, timer: setTimeout(() => look(queue), ms) });
+  };
+  const onTold = ({ names, nodeId, turn }: Told, hasTurn: Liveness['hasTurn']) => {
+    if (nodeId !== null && !nodes().includes(nodeId)) return; // nobody's here
+    const mine = nodeId !== null || hasTurn(turn);
+    for (const name of names.length === 0 ? known.keys() : names) {
+      const saga = known.get(name);
+      if (saga === undefined) continue;
+      const queue = queueOf(saga);
+      const sinceMs = performance.now() - (lookedQueueAtMs.get(queue) ?? Number.NEGATIVE_INFINITY);
+      lookIn(queue, mine ? Math.max(0, toldEveryMs - sinceMs) : othersLookMs);
+    }
+  };
+  const kinds = createHash('sha256')
+    .update([...known.keys()].sort().join(','))
+    .digest('base64');
   const stopListening = onEnqueued(({ name }) => onReady(name));
   const announcing = startAnnouncing(
     url,
@@ -192,7 +225,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
   /** Has everybody know which nodes it serves. */
   const serve = async (liveness: Liveness): Promise<void> => {
     const now = nodes();
-    if ((await liveness.serve(now)) && !options.standsIn) await enterWorker(ctx, liveness.number, now);
+    if ((await liveness.serve(now)) && !options.standsIn) await enterWorker(ctx, liveness.number, now, kinds);
   };
 
   const isBusy = () =>
@@ -240,6 +273,9 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
 
   const fill = async (queue: Queue, liveness: Liveness): Promise<void> => {
     const kinds = sagas.filter((saga) => queueOf(saga) === queue).map((saga) => saga.name);
+    // Whatever was told of until now is found.
+    forgetComing(queue);
+    lookedQueueAtMs.set(queue, performance.now());
     while (!stopped && !liveness.signal.aborted) {
       const organizations = [...running]
         .filter((each) => each.queue === queue)
@@ -305,6 +341,7 @@ export function startWorker(ctx: Context, url: string, options: WorkerOptions): 
     stop: async (timeoutMs = 5_000) => {
       stopped = true;
       stopListening();
+      for (const queue of queues) forgetComing(queue);
       bell.ring();
       await Promise.race([finished, sleep(timeoutMs)]);
       await announcing.stop();
@@ -331,13 +368,17 @@ function createBell() {
 async function showLife(
   ctx: Context,
   url: string,
-  onTold: (names: readonly string[]) => void,
+  onTold: (told: Told, hasTurn: Liveness['hasTurn']) => void,
 ): Promise<Liveness> {
   const { number } = await ctx.db.one(newWorkerNumber);
+  // Until it has heard of others every turn is its own.
+  let peers: readonly number[] = [];
+  const hasTurn = (turn: number | null): boolean =>
+    turn === null || !peers.includes(number) || peers[turn % peers.length] === number;
   const abort = new AbortController();
   const begin = async (next: pg.Client) => {
     next.on('end', () => abort.abort(new ClaimLost()));
-    next.on('notification', ({ payload }) => onTold(namesIn(payload)));
+    next.on('notification', ({ payload }) => onTold(readTold(payload), hasTurn));
     await next.query(endsWhenSilent(hangsAfterMs / 1_000));
     await next.query(`listen ${channel}`);
     await next.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
@@ -353,7 +394,10 @@ async function showLife(
   }, beatMs / 4);
   const beatNow = async (now: Date): Promise<void> => {
     saidAtMs = performance.now();
-    await client.query(beat.text, valuesOf(beat, { number, now })).catch(() => undefined);
+    const heard = await client
+      .query<{ peers: number[] }>(beat.text, valuesOf(beat, { number, now, livenessClass }))
+      .catch(() => null);
+    peers = heard?.rows[0]?.peers ?? peers;
   };
   const end = () => {
     clearInterval(beating);
@@ -374,7 +418,7 @@ async function showLife(
     served = nodes;
     return true;
   };
-  return { number, signal: abort.signal, beat: beatNow, serve, end };
+  return { number, signal: abort.signal, hasTurn, beat: beatNow, serve, end };
 }
 
 function sleep(ms: number): Promise<void> {

@@ -16,19 +16,34 @@ export const livenessClass = 741_101;
 
 const enter = statement<
   { number: number },
-  { number: number; name: string; host: string; nodes: number[]; now: Date; before: Date }
+  {
+    number: number;
+    name: string;
+    host: string;
+    nodes: number[];
+    kinds: string | null;
+    now: Date;
+    before: Date;
+  }
 >(
   'jobs.enterWorker',
   `with forgotten as (delete from workers where seen_at < :before and number <> :number)
-   insert into workers (number, name, host, nodes, started_at, seen_at)
-   values (:number, :name, :host, :nodes, :now, :now)
-   on conflict (number) do update set name = excluded.name, host = excluded.host, nodes = excluded.nodes,
+   insert into workers (number, name, host, nodes, kinds, started_at, seen_at)
+   values (:number, :name, :host, :nodes, :kinds, :now, :now)
+   on conflict (number) do update set name = excluded.name, host = excluded.host, nodes = excluded.nodes, kinds = excluded.kinds,
      started_at = excluded.started_at, seen_at = excluded.seen_at returning number`,
 );
-/** Sent over the connection that shows that the worker lives, which so says something as well. */
-export const beat = statement<never, { number: number; now: Date }>(
+/**
+ * Sent over the connection that shows that the worker lives, which so says something as well. It learns by it which workers live that know the
+ * same kinds of jobs, itself among them.
+ */
+export const beat = statement<{ peers: number[] }, { number: number; now: Date; livenessClass: number }>(
   'jobs.beat',
-  'update workers set seen_at = :now where number = :number',
+  `with beaten as (update workers set seen_at = :now where number = :number returning kinds)
+   select to_jsonb(array(select w.number from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = :livenessClass::int::oid
+       and l.objid = w.number::oid and l.objsubid = 2 and l.granted
+       and l.database = (select oid from pg_database where datname = current_database())
+     where w.kinds = (select kinds from beaten) order by w.number)) as peers`,
 );
 
 const correct = statement<never, { now: Date; ahead: Date }>(
@@ -97,14 +112,20 @@ export async function lastServing(
   return found === null ? null : { host: found.host, seenAt: found.seen_at };
 }
 
-/** Says that a worker has begun to live, and forgets those that nobody heard of for a day. */
-export async function enterWorker(ctx: Context, number: number, nodes: readonly number[]): Promise<void> {
+/** Says that a worker has begun to live, and forgets those that nobody heard of for a day. `kinds`: what it knows, in a word. */
+export async function enterWorker(
+  ctx: Context,
+  number: number,
+  nodes: readonly number[],
+  kinds: string | null = null,
+): Promise<void> {
   const now = ctx.clock.now();
   await ctx.db.one(enter, {
     number,
     name: ctx.config.nodeName,
     host: os.hostname(),
     nodes: [...nodes],
+    kinds,
     now,
     before: new Date(now.getTime() - forgetAfterMs),
   });
