@@ -23,6 +23,7 @@ import type { ActionRow } from '../vps/index.ts';
 import { endActionById, isActionOpen, openAction } from './actions.ts';
 import { type Dedicated, factsOf, requireDedicated } from './queries.ts';
 import { reasonAgainst } from './states.ts';
+import { requireCompared } from './stillIts.ts';
 
 /** What every job knows by which a customer has something done with their server beside its power. */
 export interface CustomerJob {
@@ -96,7 +97,7 @@ export const restoredSince = 'restored_since';
 
 /**
  * Whether a server is on, before the first change to it. `restored_since` of one that is on and was rented before the backup that was restored: it may be somebody
- * else's since, whose disks nobody wipes or shows to others.
+ * else's since, whose power nobody takes, and whose disks nobody wipes or shows to others. One that is off waits until the restore is released.
  */
 export async function lookFirst<P extends CustomerJob, S>(run: Run<P, S>): Promise<boolean> {
   const { ctx, payload } = run;
@@ -108,6 +109,7 @@ export async function lookFirst<P extends CustomerJob, S>(run: Run<P, S>): Promi
     throw Object.assign(new Error('the server is on, and was rented before the backup that was restored'), {
       ...{ code: restoredSince, permanent: true, unwanted: true },
     });
+  if (!isOn && !run.isHeld && server !== null) await requireCompared(ctx, server);
   return isOn;
 }
 

@@ -212,19 +212,51 @@ it('a rescue system that starts again before its job has ended is proved', async
   expect(await overview(server)).toMatchObject({ state: 'rescue' });
 }, 90_000);
 
-it('after a restore nobody is let at the disks of a server that is on: it may be somebody else’s since', async () => {
-  const server = await rentPlayed(world, customer);
+/** All that there is of the server is of a backup that came back; whether a person has compared, and released it. */
+async function restored({ id }: RentedPlayed, isReleased: boolean): Promise<void> {
+  await sql(world.product, 'delete from restores');
   await sql(
     world.product,
-    `insert into restores (made_at, restored_at, settled_at, released_at) select state_since, state_since, state_since, state_since from servers where id = $1`,
-    server.id,
+    `insert into restores (made_at, restored_at, settled_at, released_at)
+     select state_since, state_since, state_since, case when $2 then state_since end from servers where id = $1`,
+    ...[id, isReleased],
   );
+}
+
+it('after a restore nobody is let at the disks of a server that is on: it may be somebody else’s since', async () => {
+  const server = await rentPlayed(world, customer);
+  await restored(server, true);
   const starts = server.bmc.starts.length;
   const refused = await ended(server, await asked(server, on));
   expect(refused.error).toMatchObject({ code: 'restored_since', message: expect.stringMatching(/stop it/) });
   expect([server.bmc.power, server.bmc.starts.length]).toEqual(['on', starts]);
   await ended(server, (await customer.post(`${server.path}/stop`, { force: true })).body.data.action.id);
   expect(await ended(server, await asked(server, on))).toMatchObject({ status: 'success' });
+  await sql(world.product, 'delete from restores');
+}, 90_000);
+
+it('after a restore the rescue system is not turned off where that takes the power of a server that is on, or before somebody has compared', async () => {
+  const server = await inRescue();
+  await restored(server, true);
+  const starts = server.bmc.starts.length;
+  const off = { enabled: false };
+  const refused = await ended(server, await asked(server, off));
+  expect(refused.error).toMatchObject({ code: 'restored_since', message: expect.stringMatching(/stop it/) });
+  expect([server.bmc.power, server.bmc.starts.length]).toEqual(['on', starts]);
+  await ended(server, (await customer.post(`${server.path}/stop`, { force: true })).body.data.action.id);
+
+  await restored(server, false);
+  const id = await asked(server, off);
+  const isWaiting = `select 1 from jobs where name = 'dedicated.rescueOff' and error_code = 'restore_held' and payload ->> 'actionId' = $1::text`;
+  await until(
+    () => sql(world.product, isWaiting, id),
+    ([job]) => job !== undefined,
+    30_000,
+  );
+  expect(server.bmc).toMatchObject({ power: 'off', starts: { length: starts } });
+  await sql(world.product, 'update restores set released_at = restored_at');
+  expect(await ended(server, id)).toMatchObject({ status: 'success' });
+  expect(server.bmc.power).toBe('on');
   await sql(world.product, 'delete from restores');
 }, 90_000);
 

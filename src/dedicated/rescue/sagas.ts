@@ -2,7 +2,6 @@ import {
   closeAllOf,
   closeAssignment,
   findAssignment,
-  isServerOn,
   lookForRescue,
   proveAnew,
   ServerFailure,
@@ -144,8 +143,7 @@ async function endBadly(tx: TxContext, payload: RescuePayload, failure: Failure)
 const lookOffStep: Step<CustomerJob, object> = {
   name: 'look',
   do: async (run) => {
-    await requireUntouched(run);
-    await isServerOn(run, run.payload.serverId);
+    await lookFirst(run);
   },
 };
 
