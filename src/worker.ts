@@ -95,6 +95,7 @@ import {
 import {
   applyDueChanges,
   attendCalendar,
+  billTrafficPeriodicJob,
   carryOutPriceMoves,
   nextChange,
   nextOfPriceMoves,
@@ -243,6 +244,7 @@ export const allPeriodicJobs: PeriodicJob[] = [
   { name: 'services.applyDueChanges', intervalMs: minute, due: nextChange, work: applyDueChanges },
   notingRecurring,
   settleTrafficPeriodicJob,
+  billTrafficPeriodicJob,
   tellOfTrafficPeriodicJob,
   { name: 'billing.askTaxIds', intervalMs: minute, due: nextTaxId, work: askDueTaxIds },
   { name: 'billing.correctTaxes', intervalMs: minute, due: nextAnswered, work: correctTaxes },

@@ -30,6 +30,7 @@ export {
   invoiceCreated,
   invoiceExpired,
   invoicePaid,
+  invoicePaidAgain,
   invoiceRefunded,
   restoreReleased,
 } from './events.ts';

@@ -9,6 +9,9 @@ const byHand = Object.values(kinds)
 /** So long a mail may be under way: servers are away for days. */
 const untoldDays = 3;
 
+/** So long staff is told of traffic that nobody can reckon; then it is asked for by nobody. */
+const unknownTrafficDays = 30;
+
 /** Paid orders that are held, deliveries that failed, and what is a person's work. */
 export const serviceConcerns: ConcernSource[] = [
   {
@@ -89,6 +92,22 @@ export const serviceConcerns: ConcernSource[] = [
        where c.warned_on is null and d.done_at < :now::timestamptz - make_interval(days => ${untoldDays})
          and not exists (select from mails m where m.journal_id = c.warning_id and m.state in ('sent', 'kept'))
        order by d.done_at desc, c.service_id desc limit :limit`,
+    ),
+  },
+  {
+    kind: 'service.traffic_unknown',
+    subject: 'service',
+    title: 'Services of whose traffic nobody knows the 95th percentile',
+    find: statement<Concern, { limit: number; now: Date }>(
+      'services.unknownTraffic',
+      `select s.id, s.organization_id, max(t.settled_at) as since,
+         coalesce(s.domain, p.name) || ' had traffic in ' || string_agg(to_char(t.month, 'YYYY-MM'), ', ' order by t.month)
+           || ' of which there are no intervals of five minutes, so its 95th percentile is not known, and nothing is asked for it: invoice it by hand, or let it be until '
+           || to_char(max(t.settled_at) + make_interval(days => ${unknownTrafficDays}), 'YYYY-MM-DD') || ', when this ends' as message
+       from service_traffic t join services s on s.id = t.service_id join products p on p.id = s.product_id
+       where t.is_unknown and t.settled_at > :now::timestamptz - make_interval(days => ${unknownTrafficDays})
+       group by s.id, s.organization_id, s.domain, p.name
+       order by max(t.settled_at) desc, s.id desc limit :limit`,
     ),
   },
 ];

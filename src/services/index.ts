@@ -67,6 +67,7 @@ export { serviceStaffRoutes } from './staffRoutes.ts';
 export { requireAction } from './states.ts';
 export { suspendStaffRoutes } from './suspend/routes.ts';
 export { changeTerms, lockTerms, type NewTerms, requireTerms, type Terms } from './terms.ts';
+export { billTrafficPeriodicJob } from './traffic/billOften.ts';
 export { readTrafficTerms } from './traffic/metered.ts';
 export { settleTrafficPeriodicJob } from './traffic/settle.ts';
 export { tellOfTrafficPeriodicJob } from './traffic/tell.ts';

@@ -1,7 +1,13 @@
-import { invoiceCancelled, invoiceExpired, invoicePaid, invoiceRefunded } from '../../billing/index.ts';
+import {
+  invoiceCancelled,
+  invoiceExpired,
+  invoicePaid,
+  invoicePaidAgain,
+  invoiceRefunded,
+} from '../../billing/index.ts';
 import { type OwnReaction, on } from '../../events/index.ts';
 import { takeBack } from '../takeBack.ts';
-import { reopenTraffic } from '../traffic/bill.ts';
+import { countTrafficAgain, reopenTraffic } from '../traffic/takenBack.ts';
 import { applyPaidRenewal, endRenewal } from './apply.ts';
 import { takeBackOrder, takeBackRenewal } from './takeBack.ts';
 
@@ -32,6 +38,9 @@ export const renewReactions: OwnReaction[] = [
   on(invoiceRefunded, 'services.reopenTraffic', (tx, { subject: invoice }) => reopenTraffic(tx, invoice.id), {
     when: ({ method }) => method === 'dispute' || method === 'taken_back',
   }),
+  on(invoicePaidAgain, 'services.countTrafficAgain', (tx, { subject: invoice, data: { amount, full } }) =>
+    countTrafficAgain(tx, invoice.id, { amount, isFull: full }),
+  ),
   on(
     invoiceRefunded,
     'services.takeBackRenewal',

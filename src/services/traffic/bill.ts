@@ -53,6 +53,11 @@ export async function openTraffic(tx: TxContext, service: Terms) {
 export async function billLastTraffic(tx: TxContext, serviceId: number): Promise<void> {
   const service = await lockToBill(tx, serviceId);
   await settleRest(tx, serviceId);
+  await invoiceTraffic(tx, service);
+}
+
+/** Asks for what is open of a service's traffic by an invoice of its own, if it is anything. The service is locked, and its organization before it. */
+export async function invoiceTraffic(tx: TxContext, service: Terms): Promise<void> {
   const traffic = await openTraffic(tx, service);
   if (traffic.lines.length === 0) return;
   const invoiceId = newId();
@@ -64,31 +69,8 @@ export async function billLastTraffic(tx: TxContext, serviceId: number): Promise
   await traffic.putOn(invoiceId);
 }
 
-const onInvoice = statement<{ serviceId: number }, { invoiceId: number }>(
-  'services.trafficOnInvoice',
-  'select distinct service_id as "serviceId" from service_traffic where invoice_id = :invoiceId order by service_id',
-);
-// Of a last invoice a part may have been paid otherwise, and is not asked for twice.
-const reopen = statement<never, { invoiceId: number; serviceId: number }>(
-  'services.reopenTraffic',
-  `update service_traffic t set invoice_id = null from invoices i
-   where i.id = :invoiceId and t.invoice_id = i.id and t.service_id = :serviceId and (i.kind = 'renewal' or i.status = 'refunded')`,
-);
-
-/**
- * A bank took back what had paid an invoice, or it was never its customer's: that is no rebate, and the traffic that it asked for is open again.
- * Of a service that has ended another last invoice asks for it. Repeating it changes nothing.
- */
-export async function reopenTraffic(tx: TxContext, invoiceId: number): Promise<void> {
-  for (const { serviceId } of await tx.db.many(onInvoice, { invoiceId })) {
-    const { status } = await lockToBill(tx, serviceId);
-    await tx.db.run(reopen, { invoiceId, serviceId });
-    if (status !== 'active' && status !== 'suspended') await billLastTraffic(tx, serviceId);
-  }
-}
-
 /** In the order of every invoice: the organization first, then what it is for. */
-async function lockToBill(tx: TxContext, serviceId: number): Promise<Terms> {
+export async function lockToBill(tx: TxContext, serviceId: number): Promise<Terms> {
   const { organizationId } = await requireTerms(tx, serviceId);
   await lockForTax(tx, organizationId);
   return lockTerms(tx, serviceId);

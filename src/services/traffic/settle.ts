@@ -58,12 +58,14 @@ const insertMonth = statement<
     used: number;
     over: number;
     amountMinor: number;
+    isUnknown: boolean;
     now: Date;
   }
 >(
   'services.settleMonthOfTraffic',
-  `insert into service_traffic (service_id, organization_id, month, currency, terms, used_bytes, over_thousandths, amount_minor, settled_at)
-   values (:serviceId, :organizationId, :month::date, :currency, :terms::jsonb, :used, :over, :amountMinor, :now)
+  `insert into service_traffic (service_id, organization_id, month, currency, terms, used_bytes, over_thousandths, amount_minor, is_unknown,
+     settled_at)
+   values (:serviceId, :organizationId, :month::date, :currency, :terms::jsonb, :used, :over, :amountMinor, :isUnknown, :now)
    on conflict (service_id, month) do nothing`,
 );
 
@@ -88,13 +90,13 @@ async function settleDue(tx: TxContext, serviceId: number, month: string): Promi
   if (metered !== null) {
     const isRunning = state?.status === 'active' || state?.status === 'suspended';
     const wasHad = metered.endedOn === null || metered.endedOn >= `${month}-01`;
-    if (isRunning) await settleMonth(tx, metered, month);
-    else if (wasHad && (await usedIn(tx, metered, month)) === null) throw unknown(serviceId, month);
+    if (isRunning || (wasHad && (await usedIn(tx, metered, month)) === null))
+      await settleMonth(tx, metered, month);
   }
   await setTrafficSettled(tx, serviceId, month);
 }
 
-/** Settles all that is open of a service that has ended, this month as well; a month that cannot be reckoned is told to staff once it is over. */
+/** Settles all that is open of a service that has ended, this month as well; one of which nobody knows the 95th percentile is settled once it is over. */
 export async function settleRest(tx: TxContext, serviceId: number): Promise<void> {
   const metered = await findMetered(tx, serviceId);
   if (metered === null) return;
@@ -102,23 +104,16 @@ export async function settleRest(tx: TxContext, serviceId: number): Promise<void
     if ((await usedIn(tx, metered, month)) !== null) await settleMonth(tx, metered, month);
 }
 
+/** What nobody knows the 95th percentile of is asked for by nobody, and is among what needs a person for a while: staff invoices it by hand, or lets it be. */
 async function settleMonth(tx: TxContext, metered: Metered, month: string): Promise<void> {
   const { id: serviceId, terms, organizationId, currency } = metered;
   const all = await usedIn(tx, metered, month);
-  if (all === null) throw unknown(serviceId, month);
-  const used = countedBytes(terms, all);
-  const over = overThousandths(terms, used, shareOf(metered, month));
+  const used = all === null ? 0 : countedBytes(terms, all);
+  const over = all === null ? 0 : overThousandths(terms, used, shareOf(metered, month));
   const amountMinor = priceOfQuantity(over, terms.priceMinor);
   if (amountMinor === null) throw fail('amount_too_large');
   await tx.db.run(insertMonth, {
     ...{ serviceId, organizationId, month: `${month}-01`, currency, terms: trafficRow(terms) },
-    ...{ used, over, amountMinor, now: tx.clock.now() },
+    ...{ used, over, amountMinor, isUnknown: all === null, now: tx.clock.now() },
   });
-}
-
-/** Whoever reads it among what is set aside invoices it by hand, or lets it be. */
-function unknown(serviceId: number, month: string): Error {
-  return new Error(
-    `service ${serviceId} has traffic in ${month} of which there are no intervals of five minutes, so its 95th percentile is not known`,
-  );
 }

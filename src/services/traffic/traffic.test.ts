@@ -152,20 +152,56 @@ describe('traffic beyond what a month includes', () => {
     expect(Number(line?.price)).toBeCloseTo((700 * 22) / 31, 0);
   });
 
-  it('of which nobody knows the 95th percentile is told to staff, and not billed as none', async () => {
+  it('of which nobody knows the 95th percentile is told to staff for a month, and asked for by nobody', async () => {
     const server = await metered({ billing: 'percentile95', included: 100, price: '1.00' });
     server.at.carry('eth1', 3n * tb, 0n);
     await server.at.readAfter(72 * hour);
     await settleOn('2027-04-02T01:00:00Z');
-    const aside = await sql<{ problem: string }>(
+    const told = async () =>
+      (await product.staff.get('/staff/attention')).body.data.concerns.filter(
+        ({ kind, subject }: { kind: string; subject: { id: number } }) =>
+          kind === 'service.traffic_unknown' && subject.id === server.id,
+      );
+    expect(await told()).toMatchObject([{ message: expect.stringContaining('2027-03') }]);
+    expect((await told())[0].message).toContain('until 2027-05-02');
+    expect(await sql(product, `select 1 from set_aside where job = 'services.settleTraffic'`)).toEqual([]);
+    // Nobody tries it again.
+    const open = 'select 1 from server_traffic_months where service_id = $1 and settled_at is null';
+    expect(await sql(product, open, server.id)).toEqual([]);
+    expect(trafficOn(await renew(server))).toEqual([]);
+    product.clock.set(new Date('2027-05-03T00:00:00Z'));
+    expect(await told()).toEqual([]);
+  });
+
+  it('of a service whose renewal is further away than a month is asked for in the month after, by an invoice of its own', async () => {
+    const bill = () => product.periodic('services.billTraffic');
+    const server = await metered();
+    await carry(server, 3n * tb);
+    await settleOn('2027-04-02T01:00:00Z');
+    // After a restore it may have been asked for already.
+    await sql(
       product,
-      `select problem from set_aside where job = 'services.settleTraffic' and row_id = $1`,
-      server.id,
+      'insert into restores (made_at, restored_at, settled_at) values ($1, $1, $1)',
+      product.clock.now(),
     );
-    expect(aside).toMatchObject([{ problem: expect.stringContaining('2027-03') }]);
-    expect(await onInvoices(server)).toEqual([]);
-    await sql(product, 'update server_traffic_months set settled_at = $1', product.clock.now());
-    await sql(product, `delete from set_aside where job = 'services.settleTraffic'`);
+    await bill();
+    expect(await onInvoices(server)).toEqual([0]);
+    await sql(product, 'delete from restores');
+    await bill();
+    await bill();
+    const [first = 0] = await onInvoices(server);
+    const own = await invoiceOf(first);
+    expect(own).toMatchObject({ status: 'unpaid', subtotal: '4.58', items: [{ quantity: '2.29' }] });
+    expect(trafficOn(await renew(server))).toEqual([]);
+
+    // Paid until the tenth of June: the renewal is asked for two weeks before, and asks for what was used in April.
+    product.clock.set(new Date('2027-04-20T00:00:00Z'));
+    await server.at.readAfter(hour);
+    await carry(server, 3n * tb);
+    await settleOn('2027-05-03T00:00:00Z');
+    await bill();
+    expect(await onInvoices(server)).toEqual([first, 0]);
+    expect(trafficOn(await renew(server, 'monthly'))).toMatchObject([{ price: '4.00' }]);
   });
 
   it('is billed as it was sold: neither what was sold without terms, nor by terms of later', async () => {
@@ -226,7 +262,7 @@ const onInvoices = async ({ id }: Metered) =>
   (
     await sql<{ id: number }>(
       product,
-      'select invoice_id::int8 as id from service_traffic where service_id = $1',
+      'select invoice_id::int8 as id from service_traffic where service_id = $1 order by month',
       id,
     )
   ).map(({ id: invoiceId }) => Number(invoiceId));
