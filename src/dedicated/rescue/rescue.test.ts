@@ -260,6 +260,41 @@ it('after a restore the rescue system is not turned off where that takes the pow
   await sql(world.product, 'delete from restores');
 }, 90_000);
 
+it('whoever claims starts of a server in the rescue system takes its serial line from its customer for no longer than it is listened to', async () => {
+  const server = await inRescue();
+  const mayLook = async () => (await overview(server)).actions.console.allowed;
+  const again = () => until(mayLook, Boolean, 60_000);
+  const stranger = async (remote: string) => world.installer(await world.starts(server.mac, remote));
+  expect(await mayLook()).toBe(true);
+  const one = await stranger('127.9.9.1');
+  expect(await one.claim()).toBe(200);
+  expect(await mayLook()).toBe(false);
+  await one.tells({ mac: server.mac, disks: server.disks });
+  await again();
+  // Once more from there is not listened to for a while.
+  expect([(await one.call('GET', 'plan')).status, await (await stranger('127.9.9.1')).claim()]).toEqual([
+    403, 403,
+  ]);
+  expect(await mayLook()).toBe(true);
+  // The server itself asks from where nobody is doubted.
+  const plans = server.plans.length;
+  server.reboot();
+  await until(
+    async () => server.plans.length,
+    (found) => found === plans + 1,
+    30_000,
+  );
+  // One that says nothing is waited for as long as the largest server takes.
+  const [two, silent] = [await stranger('127.9.9.2'), await stranger('127.9.9.3')];
+  expect([await two.claim(), await silent.claim(), await mayLook()]).toEqual([200, 200, false]);
+  await two.tells({ mac: server.mac, disks: server.disks });
+  world.product.clock.travel(4 * 60_000);
+  await again();
+  expect(await (await stranger('127.9.9.4')).claim()).toBe(403);
+  world.product.clock.travel(11 * 60_000);
+  expect(await (await stranger('127.9.9.4')).claim()).toBe(200);
+}, 180_000);
+
 describe('what succeeded stays', () => {
   it.each([['dedicated.rescue', true] as const, ['dedicated.rescueOff', false] as const])(
     'however often %s is lost in the middle of its steps',

@@ -193,20 +193,22 @@ async function startFromNetwork(
   await bmc.powerOn();
 }
 
-/** Reads which of the starts that somebody has claimed the server's own is, where there is one that is not proved. */
-export async function proveClaimed(at: AtHand, assignment: Assignment): Promise<void> {
+/** Reads which of the starts that somebody has claimed the server's own is, where there is one that is not proved. Whether the line was listened to. */
+export async function proveClaimed(at: AtHand, assignment: Assignment): Promise<boolean> {
   const { id, server_id: serverId } = assignment;
-  if ((await at.ctx.db.many(claimed, { id })).length === 0) return;
+  if ((await at.ctx.db.many(claimed, { id })).length === 0) return false;
+  let isHeard = true;
   const find = async (nonce: string) =>
     (await at.ctx.db.many(claimed, { id })).find((start) => start.nonce === nonce) ?? null;
   const found = await withBmcOf(at, serverId, sinceOf(assignment), (bmc) =>
     readNonce(bmc, find, { withinMs: proofMs, signal: at.signal }),
   ).catch((error: unknown) => {
     // Somebody else looks at the line: it is read the next time.
-    if (error instanceof BmcError && error.code === 'serial_taken') return null;
-    throw error;
+    if (!(error instanceof BmcError) || error.code !== 'serial_taken') throw error;
+    isHeard = false;
+    return null;
   });
-  if (found === null) return;
+  if (found === null) return isHeard;
   await transaction(at.ctx, 'fleet.proveAssigned', async (tx) => {
     const now = await tx.db.maybe(lockAssignment, { id });
     if (now === null || (now.state !== 'open' && now.state !== 'working')) return;
@@ -215,6 +217,7 @@ export async function proveClaimed(at: AtHand, assignment: Assignment): Promise<
     await tx.db.run(endOtherStarts, { id, startId: found.id });
     await tx.db.run(begin, { id, now: tx.clock.now() });
   });
+  return true;
 }
 
 function sinceOf({ opened_at: opened, heard_at: heard, powered_at: poweredAt }: Assignment): Date {

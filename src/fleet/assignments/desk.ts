@@ -5,6 +5,7 @@ import { type Context, statement, type TxContext, transaction } from '../../plat
 import { enrolmentDesk } from '../enrolment/desks.ts';
 import { findStart, type KeptStart } from '../enrolment/starts.ts';
 import { keepMeasuredDisks, otherThanSold } from './disksOf.ts';
+import { isDoubted } from './doubts.ts';
 import { hear } from './hear.ts';
 import { lookForRescue } from './proveRescue.ts';
 import { type Assignment, assignmentById, failAssignment, lockAssignment, openWork } from './rows.ts';
@@ -47,6 +48,7 @@ export function serverDesk(ctx: Context, trees: Trees): Desk {
   return {
     find: strangers.find,
     async keep(start) {
+      if (await isDoubted(ctx, start.tokenHash)) return false;
       const isMine = await strangers.keep(start);
       const mine = isMine ? await assigned(start.tokenHash) : null;
       if (mine !== null) await lookForRescue(ctx, mine.assignmentId);

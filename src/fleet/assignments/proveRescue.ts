@@ -1,6 +1,7 @@
 import { type Context, enqueue, isJobOpenAbout, saga, statement, transaction } from '../../platform/index.ts';
 import { provingSince } from '../consoles/proving.ts';
 import { type AtHand, proveClaimed, ServerFailure } from './carryOut.ts';
+import { doubtUnproved } from './doubts.ts';
 import { findAssignment } from './open.ts';
 import { isUnfinished } from './rows.ts';
 
@@ -19,18 +20,27 @@ const unproved = statement<{ id: number }, { id: number }>(
   'select id from server_starts where assignment_id = :id and secret_hash is not null and not proved limit 1',
 );
 
+const told = statement<{ id: number }, { id: number }>(
+  'fleet.unprovedStartsThatSaid',
+  'select id from server_starts where assignment_id = :id and secret_hash is not null and not proved and disks is not null',
+);
+
 // What holds it is told to start anew, and is looked for again then.
 const endUnproved = statement<never, { id: number; before: Date }>(
   'fleet.endUnprovedStarts',
   `delete from server_starts where assignment_id = :id and secret_hash is not null and not proved and coalesce(claimed_at, opened_at) <= :before`,
 );
 
-/** Looks which of the claimed starts of a server in the rescue system is its own. Of a BMC that is out of order: returns, it may answer the next time. */
-export async function proveAnew(at: AtHand, assignmentId: number): Promise<void> {
+/**
+ * Looks which of the claimed starts of a server in the rescue system is its own, and says whether its line was listened to. Of a BMC that is out of order:
+ * returns, it may answer the next time.
+ */
+export async function proveAnew(at: AtHand, assignmentId: number): Promise<boolean> {
   const assignment = await findAssignment(at.ctx, assignmentId);
-  if (at.isHeld || assignment === null || !isUnfinished(assignment)) return;
-  await proveClaimed(at, assignment).catch((error: unknown) => {
+  if (at.isHeld || assignment === null || !isUnfinished(assignment)) return false;
+  return proveClaimed(at, assignment).catch((error: unknown) => {
     if (!(error instanceof ServerFailure)) throw error;
+    return false;
   });
 }
 
@@ -49,7 +59,8 @@ export const provingRescue = saga<Payload>({
         const { assignmentId: id } = payload;
         const assignment = await findAssignment(ctx, id);
         if (isHeld || assignment === null || !isUnfinished(assignment)) return;
-        await proveAnew(run, id);
+        const said = (await ctx.db.many(told, { id })).map((start) => start.id);
+        if (await proveAnew(run, id)) await doubtUnproved(ctx, id, said);
         await ctx.db.run(endUnproved, { id, before: provingSince(ctx) });
         if ((await ctx.db.maybe(unproved, { id })) === null) return;
         const message = 'the rescue system starts again, and is not proved yet';
