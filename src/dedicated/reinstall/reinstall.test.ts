@@ -95,6 +95,8 @@ describe('a reinstallation', () => {
       ...{ command: 'reinstall', status: 'success', progress: 100, error: null, note: null },
       initiator: { type: 'api_key' },
     });
+    // What its installer called us with is over.
+    expect((await server.installer?.call('GET', 'plan'))?.status).toBe(403);
     const locked = [409, 'locked'];
     expect(seen).toEqual([
       ...['reinstalling', true, 'reinstall', 'locked', 'locked'],

@@ -12,7 +12,8 @@ import { type Context, fail, type NamedJob, type OrganizationContext } from '../
 import { dedicatedOptions, requireOrder } from '../../services/index.ts';
 import { requireHostname, viewAction } from '../../vps/index.ts';
 import { chooseAccess, type WantedAccess } from '../access.ts';
-import { type CustomerJob, requestWork } from '../work.ts';
+import type { InstallerJob } from '../customerStages.ts';
+import { requestWork } from '../work.ts';
 import { chooseLayout, type WantedDisks } from './layout.ts';
 
 export interface ReinstallBody extends WantedAccess {
@@ -23,8 +24,7 @@ export interface ReinstallBody extends WantedAccess {
   confirm: string;
 }
 
-export interface ReinstallPayload extends CustomerJob {
-  assignmentId: number;
+export interface ReinstallPayload extends InstallerJob {
   os: string;
   hostname: string;
 }

@@ -16,14 +16,13 @@ import {
 } from '../../platform/index.ts';
 import { writeProgress } from '../actions.ts';
 import { forgetCredentials } from '../credentials/keep.ts';
-import { progressOf } from '../progress.ts';
-import { type AtServer, disarmIfHeard, requireGreeting, stages } from '../stages.ts';
+import { type AtCustomers, lookStep, showProgress } from '../customerStages.ts';
+import { disarmIfHeard, requireGreeting, stages } from '../stages.ts';
 import { noteProblem, writeSystem } from '../systems.ts';
 import {
   endWork,
   inCustomersWords,
   isWanted,
-  lookFirst,
   mayRun,
   requireWanted,
   restoredSince,
@@ -31,9 +30,7 @@ import {
 } from '../work.ts';
 import { addressesOf, type ReinstallPayload, reinstallJob } from './reinstall.ts';
 
-interface State extends AtServer {
-  /** Whether its customer had it on. */
-  wasOn: boolean;
+interface State extends AtCustomers {
   /** When it was to start what was installed. */
   installedAt: string;
 }
@@ -41,23 +38,8 @@ interface State extends AtServer {
 type ReinstallRun = Run<ReinstallPayload, State>;
 type ReinstallStep = Step<ReinstallPayload, State>;
 
-const lookStep: ReinstallStep = {
-  name: 'look',
-  do: async (run) => {
-    const { payload } = run;
-    const wasOn = await lookFirst(run);
-    return { serverId: payload.serverId, assignmentId: payload.assignmentId, wasOn };
-  },
-  undo: ({ ctx, payload }) =>
-    transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, payload.assignmentId)),
-};
-
 const carryingOut = stages<ReinstallPayload, State>({
-  before: async ({ ctx, payload }) => {
-    await requireWanted(ctx, payload);
-    const assignment = await findAssignment(ctx, payload.assignmentId);
-    if (assignment !== null) await writeProgress(ctx, payload.actionId, progressOf(assignment));
-  },
+  before: showProgress,
   undoPower: putBack,
   last: { name: 'install', ended: ({ ctx }) => ({ installedAt: ctx.clock.now().toISOString() }) },
 });
@@ -112,8 +94,11 @@ const readyStep: ReinstallStep = {
 export const reinstall = saga<ReinstallPayload, State>({
   name: reinstallJob.name,
   queue: 'racks',
-  steps: [lookStep, ...carryingOut, systemStep, readyStep, { name: 'disarm', do: disarmIfHeard }],
-  succeeded: (tx, payload) => endWork(tx, payload, null),
+  steps: [lookStep(), ...carryingOut, systemStep, readyStep, { name: 'disarm', do: disarmIfHeard }],
+  succeeded: async (tx, payload) => {
+    await closeAssignment(tx, payload.assignmentId);
+    await endWork(tx, payload, null);
+  },
   failed: async (tx, payload, failure) => {
     await endBadly(tx, payload, failure);
     return verdictOn(failure);
@@ -127,6 +112,8 @@ async function endBadly(tx: TxContext, payload: ReinstallPayload, failure: Failu
   const assignment = await findAssignment(tx, payload.assignmentId);
   const isTouched = assignment !== null && assignment.given_at !== null;
   const isInstalled = assignment?.state === 'done';
+  // Also where its way back did not come to an end: what failed is nothing that a server starts later, and what its installer called us with is over.
+  await closeAssignment(tx, payload.assignmentId);
   // Called off when it was on the disks already, before anybody wrote that down.
   const server = isInstalled ? await serverOfService(tx, payload.serviceId) : null;
   if (server?.id === payload.serverId && server.state === 'rented' && beforeNoted.has(failure.step))

@@ -2,6 +2,7 @@ import { closeAllOf, openAssignment } from '../../fleet/index.ts';
 import { fail, type NamedJob, type OrganizationContext } from '../../platform/index.ts';
 import { viewAction } from '../../vps/index.ts';
 import { chooseAccess, type WantedAccess } from '../access.ts';
+import type { InstallerJob } from '../customerStages.ts';
 import { addressesOf } from '../reinstall/reinstall.ts';
 import { type CustomerJob, requestWork } from '../work.ts';
 
@@ -9,9 +10,7 @@ export interface RescueBody extends WantedAccess {
   enabled: boolean;
 }
 
-export interface RescuePayload extends CustomerJob {
-  assignmentId: number;
-}
+export type RescuePayload = InstallerJob;
 
 export const rescueJob: NamedJob<RescuePayload> = { name: 'dedicated.rescue' };
 export const rescueOffJob: NamedJob<CustomerJob> = { name: 'dedicated.rescueOff' };

@@ -1,7 +1,6 @@
 import {
   closeAllOf,
   closeAssignment,
-  findAssignment,
   lookForRescue,
   proveAnew,
   ServerFailure,
@@ -18,9 +17,9 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { writeProgress } from '../actions.ts';
-import { progressOf } from '../progress.ts';
+import { type AtCustomers, lookStep, showProgress } from '../customerStages.ts';
 import { addressesOf } from '../reinstall/reinstall.ts';
-import { type AtServer, disarmIfHeard, requireGreeting, stages } from '../stages.ts';
+import { disarmIfHeard, requireGreeting, stages } from '../stages.ts';
 import { clearProblem } from '../systems.ts';
 import {
   type CustomerJob,
@@ -36,9 +35,7 @@ import {
 } from '../work.ts';
 import { type RescuePayload, rescueJob, rescueOffJob } from './rescue.ts';
 
-interface State extends AtServer {
-  /** Whether its customer had it on. */
-  wasOn: boolean;
+interface State extends AtCustomers {
   /** When the rescue system said that it is there. */
   reachedAt: string;
 }
@@ -48,16 +45,6 @@ type RescueStep = Step<RescuePayload, State>;
 
 /** What runs on its disks is asked to shut down first; what is broken does not follow, and is why somebody wants the rescue system. */
 const buttonMs = 30_000;
-
-const lookStep: RescueStep = {
-  name: 'look',
-  do: async (run) => {
-    const { assignmentId, serverId } = run.payload;
-    return { serverId, assignmentId, wasOn: await lookFirst(run) };
-  },
-  undo: ({ ctx, payload }) =>
-    transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, payload.assignmentId)),
-};
 
 const offStep: RescueStep = {
   name: 'off',
@@ -70,11 +57,7 @@ const offStep: RescueStep = {
 };
 
 const carryingOut = stages<RescuePayload, State>({
-  before: async ({ ctx, payload }) => {
-    await requireWanted(ctx, payload);
-    const assignment = await findAssignment(ctx, payload.assignmentId);
-    if (assignment !== null) await writeProgress(ctx, payload.actionId, progressOf(assignment));
-  },
+  before: showProgress,
   undoPower: async () => undefined, // the step before has it start its own disks
   last: { name: 'start', ended: ({ ctx }) => ({ reachedAt: ctx.clock.now().toISOString() }) },
 });
@@ -115,7 +98,7 @@ const readyStep: RescueStep = {
 export const rescue = saga<RescuePayload, State>({
   name: rescueJob.name,
   queue: 'racks',
-  steps: [lookStep, offStep, ...carryingOut, readyStep, { name: 'disarm', do: disarmIfHeard }],
+  steps: [lookStep(), offStep, ...carryingOut, readyStep, { name: 'disarm', do: disarmIfHeard }],
   succeeded: async (tx, payload) => {
     await endWork(tx, payload, null);
     // Of one that has begun to start again nobody else was told while the job went on.

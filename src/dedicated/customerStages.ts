@@ -1,0 +1,38 @@
+import { closeAssignment, findAssignment } from '../fleet/index.ts';
+import { type Run, type Step, transaction } from '../platform/index.ts';
+import { writeProgress } from './actions.ts';
+import { progressOf } from './progress.ts';
+import type { AtServer } from './stages.ts';
+import { type CustomerJob, lookFirst, requireWanted } from './work.ts';
+
+/** What a job knows by which our installer does something with a customer's server. */
+export interface InstallerJob extends CustomerJob {
+  assignmentId: number;
+}
+
+/** What such a job remembers. */
+export interface AtCustomers extends AtServer {
+  /** Whether its customer had it on. */
+  wasOn: boolean;
+}
+
+/** Before the first change: how the server is. Going back, its assignment is nothing that it starts any more. */
+export function lookStep<P extends InstallerJob, S extends AtCustomers>(): Step<P, S> {
+  return {
+    name: 'look',
+    do: async (run) => {
+      const { serverId, assignmentId } = run.payload;
+      const seen: AtCustomers = { serverId, assignmentId, wasOn: await lookFirst(run) };
+      return seen as S; // of which the steps that follow write the rest
+    },
+    undo: ({ ctx, payload }) =>
+      transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, payload.assignmentId)),
+  };
+}
+
+/** Before each try of each stage: whether it is wanted still, and how far it is, for its customer. */
+export async function showProgress<P extends InstallerJob, S>({ ctx, payload }: Run<P, S>): Promise<void> {
+  await requireWanted(ctx, payload);
+  const assignment = await findAssignment(ctx, payload.assignmentId);
+  if (assignment !== null) await writeProgress(ctx, payload.actionId, progressOf(assignment));
+}
