@@ -24,8 +24,11 @@ export interface StockedServer {
   location?: string;
 }
 
+/** What of a product is needed to arrange servers. */
+type Arranged = Pick<TestProduct, 'ctx' | 'staff' | 'databaseUrl'>;
+
 /** A product that is sold out of the rack, with a profile that fits all servers of its model. Returns its id, and the profile's model. */
-export async function newDedicated(product: TestProduct, model: string): Promise<number> {
+export async function newDedicated(product: Arranged, model: string): Promise<number> {
   const productId = await transaction(product.ctx, 'test.newDedicated', (tx) =>
     addProduct(tx, {
       ...{ type: 'Hosting', moduleId: kinds.dedicated.id, group: 'Servers', name: model, description: '' },
@@ -52,7 +55,7 @@ export async function newDedicated(product: TestProduct, model: string): Promise
 
 /** Puts a server into a rack of its own. Returns its id. */
 export async function stockServer(
-  product: TestProduct,
+  product: Arranged,
   model: string,
   { name, mac, disks, bmc, boot = 'bios', location = 'AMS' }: StockedServer,
 ): Promise<number> {
@@ -96,49 +99,75 @@ export async function orderDedicated(
   return { invoiceId, serviceId: order.body.data.service_ids[0] as number };
 }
 
-export type RentedPlayed = PlayedServer & {
-  id: number;
-  mac: string;
-  disks: string[];
-  productId: number;
-  serviceId: number;
-  ip: string;
-  path: string;
-};
+export type StockedPlayed = PlayedServer & { id: number; name: string; mac: string; disks: string[] };
 
-let rentedSoFar = 0;
-/** A server that is played and that somebody has, delivered with the disks `<model>-A`, `<model>-B` and so on, of these kinds and sizes. */
-export async function rentPlayed(
+type DiskKind = Pick<StockedServer['disks'][number], 'kind' | 'bytes'>;
+
+interface PlayedStock {
+  /** Default: one. */
+  count?: number;
+  /** Of each server, called `<its name>-A`, `<its name>-B` and so on. Default: two NVMe disks of 960 GB. */
+  kinds?: readonly DiskKind[];
+  /** What their installers measure. Default: the same. */
+  really?: readonly DiskKind[];
+}
+
+const usual: DiskKind = { kind: 'nvme', bytes: 960_197_124_096 };
+
+let modelsSoFar = 0;
+let stockedSoFar = 0;
+/** Servers that are played and alike, in stock and off, and the product that sells them. A single one is called as its model, several `<model>-1` and so on. */
+export async function stockPlayed(
   world: ArrivingProduct,
-  client: Client,
-  kinds: readonly Pick<StockedServer['disks'][number], 'kind' | 'bytes'>[] = [
-    { kind: 'nvme', bytes: 960_197_124_096 },
-    { kind: 'nvme', bytes: 960_197_124_096 },
-  ],
-): Promise<RentedPlayed> {
-  rentedSoFar += 1;
-  const model = `P-${rentedSoFar}`;
+  { count = 1, kinds = [usual, usual], really = kinds }: PlayedStock = {},
+): Promise<{ productId: number; servers: StockedPlayed[]; first: StockedPlayed }> {
+  modelsSoFar += 1;
+  const model = `P-${modelsSoFar}`;
   const productId = await newDedicated(world.product, model);
-  const mac = `52:54:00:0f:${String(rentedSoFar).padStart(2, '0')}:01`;
-  const address = `198.51.100.${rentedSoFar}`;
-  const disks = kinds.map((_, nth) => `${model}-${String.fromCharCode(65 + nth)}`);
-  const bmc = world.bmcAt(address);
-  bmc.power = 'off';
-  const id = await stockServer(world.product, model, {
-    ...{ name: model, mac, bmc: { address, user: 'root', password: 'factory-1' } },
-    disks: kinds.map((kind, nth) => ({ ...kind, serial: disks[nth] ?? '' })),
-  });
-  const drives = Object.fromEntries(kinds.map((kind, nth) => [disks[nth] ?? '', kind]));
-  const played = playServer(world, { mac, disks, bmc, drives });
-  const { serviceId } = await orderDedicated(client, productId);
-  const service = await until(
+  const servers: StockedPlayed[] = [];
+  for (let nth = 1; nth <= count; nth += 1) {
+    stockedSoFar += 1;
+    const name = count === 1 ? model : `${model}-${nth}`;
+    const mac = `52:54:00:0f:${stockedSoFar.toString(16).padStart(2, '0')}:01`;
+    const address = `198.51.100.${stockedSoFar}`;
+    const disks = kinds.map((_, at) => `${name}-${String.fromCharCode(65 + at)}`);
+    const bmc = world.bmcAt(address);
+    bmc.power = 'off';
+    const id = await stockServer(world.product, model, {
+      ...{ name, mac, bmc: { address, user: 'root', password: 'factory-1' } },
+      disks: kinds.map((kind, at) => ({ ...kind, serial: disks[at] ?? '' })),
+    });
+    const drives = Object.fromEntries(really.map((kind, at) => [disks[at] ?? '', kind]));
+    servers.push(Object.assign(playServer(world, { mac, disks, bmc, drives }), { id, name, mac, disks }));
+  }
+  const [first] = servers;
+  if (first === undefined) throw new Error('none was stocked');
+  return { productId, servers, first };
+}
+
+/** A service once its delivery has come to an end, good or bad. */
+export function deliveredTo(client: Client, serviceId: number) {
+  return until(
     async () => (await client.get(`/dashboard/services/${serviceId}`)).body.data.service,
     ({ provisioning_state: state }) => state === 'done' || state === 'failed',
     60_000,
   );
+}
+
+export type RentedPlayed = StockedPlayed & { productId: number; serviceId: number; ip: string; path: string };
+
+/** A server that is played and that somebody has, with disks of these kinds and sizes. */
+export async function rentPlayed(
+  world: ArrivingProduct,
+  client: Client,
+  kinds?: readonly DiskKind[],
+): Promise<RentedPlayed> {
+  const { productId, first: played } = await stockPlayed(world, kinds === undefined ? {} : { kinds });
+  const { serviceId } = await orderDedicated(client, productId);
+  const service = await deliveredTo(client, serviceId);
   if (service.status !== 'active') throw new Error(`the service is ${service.status}`);
   await world.product.periodic('fleet.askBmcs');
   await settled(world.product);
   const path = `/dashboard/service/${serviceId}/dedicated`;
-  return Object.assign(played, { id, mac, disks, productId, serviceId, ip: service.primary_ip, path });
+  return Object.assign(played, { productId, serviceId, ip: service.primary_ip, path });
 }

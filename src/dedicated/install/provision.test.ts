@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
-import { newDedicated, orderDedicated, stockServer } from '../../../test/rack/stocked.ts';
+import { orderDedicated, stockPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { type PlayedServer, playServer } from '../../demo/rack/played.ts';
+import type { PlayedServer } from '../../demo/rack/played.ts';
 
 let world: ArrivingProduct;
 let customer: Person;
@@ -25,27 +25,9 @@ const ended = (id: number) =>
     60_000,
   );
 
-let made = 0;
 /** So many servers that are alike, of a model of their own, and the product that sells them. */
 async function stocked(count: number) {
-  made += 1;
-  const model = `R-${made}`;
-  const productId = await newDedicated(world.product, model);
-  const servers: (PlayedServer & { id: number })[] = [];
-  for (let nth = 1; nth <= count; nth += 1) {
-    const mac = `52:54:00:0d:${String(made).padStart(2, '0')}:0${nth}`;
-    const address = `198.51.100.${made * 10 + nth}`;
-    const disks = [`${model}-${nth}-A`, `${model}-${nth}-B`];
-    const bmc = world.bmcAt(address);
-    bmc.power = 'off';
-    const id = await stockServer(world.product, model, {
-      ...{ name: `${model}-${nth}`, mac, bmc: { address, user: 'root', password: 'factory-1' } },
-      disks: disks.map((serial) => ({ serial, bytes: 960_197_124_096, kind: 'nvme' as const })),
-    });
-    servers.push(Object.assign(playServer(world, { mac, disks, bmc }), { id }));
-  }
-  const [first] = servers;
-  if (first === undefined) throw new Error('none');
+  const { productId, servers, first } = await stockPlayed(world, { count });
   return { productId, servers, first, second: servers[1] ?? first };
 }
 
@@ -59,13 +41,13 @@ describe('a paid dedicated server', () => {
     expect(first.plans).toMatchObject([
       {
         task: 'install',
-        wipe: ['R-1-1-A', 'R-1-1-B'],
-        layout: { kind: 'raid1', serials: ['R-1-1-A', 'R-1-1-B'] },
+        wipe: first.disks,
+        layout: { kind: 'raid1', serials: first.disks },
         image: { sha256: '5a'.repeat(32) },
         identity: {
           hostname: 'metal1.example.com',
           passwordHash: expect.stringMatching(/^\$6\$/),
-          mac: '52:54:00:0d:01:01',
+          mac: first.mac,
           addresses: [{ family: 4, address: after.primary_ip }],
         },
       },
@@ -79,8 +61,8 @@ describe('a paid dedicated server', () => {
       first.id,
     );
     expect(plan).toBeNull();
-    expect(erasures).toMatchObject({ 'R-1-1-A': { method: 'overwrite' }, 'R-1-1-B': { marksLeft: 0 } });
-    expect(await world.starts('52:54:00:0d:01:01')).toContain('sanboot');
+    expect(erasures).toMatchObject({ 'P-1-A': { method: 'overwrite' }, 'P-1-B': { marksLeft: 0 } });
+    expect(await world.starts(first.mac)).toContain('sanboot');
     expect((await first.installer?.call('GET', 'plan'))?.status).toBe(403);
   }, 90_000);
 });
@@ -115,9 +97,9 @@ describe('a server that is out of order is set aside with the reason, and anothe
     [
       'that lacks a disk',
       { hasDisks: ['x'] },
-      /other disks than were measured: it lacks R-\d+-1-A, R-\d+-1-B, and it has x/,
+      /other disks than were measured: it lacks P-\d+-1-A, P-\d+-1-B, and it has x/,
     ],
-    ['that refuses to erase one', {}, /the disk R-\d+-1-B could not be wiped/],
+    ['that refuses to erase one', {}, /the disk P-\d+-1-B could not be wiped/],
     ['that says it is done, and of no disk that it was wiped', { lies: true }, /not shown to be wiped/],
     [
       'that cannot write its system',
@@ -129,7 +111,7 @@ describe('a server that is out of order is set aside with the reason, and anothe
     '%s',
     async (what, does, reason) => {
       const { productId, first, second } = await stocked(2);
-      first.does = what.includes('refuses') ? { keeps: `R-${made}-1-B` } : does;
+      first.does = what.includes('refuses') ? { keeps: `${first.name}-B` } : does;
       if (what.includes('says yes')) first.bmc.failing = { saysYes: true };
       const { serviceId } = await orderDedicated(customer, productId);
       expect(await ended(serviceId)).toMatchObject({ status: 'active' });
@@ -257,7 +239,7 @@ describe('what may pass is begun once more on the same server, from the wipe', (
 describe('strangers', () => {
   it('who copy its MAC end no installation, are told nothing, and are not believed', async () => {
     const { productId, first } = await stocked(1);
-    const mac = `52:54:00:0d:${String(made).padStart(2, '0')}:01`;
+    const { mac } = first;
     const heard: unknown[] = [];
     first.does = {
       at: async () => {
@@ -312,7 +294,7 @@ it.each(['wipe', 'write', 'boot'])(
     await settled(world.product);
     expect(await serverOf(first.id)).toMatchObject({ state: 'ready' });
     expect(first.bmc).toMatchObject({ power: 'off', nextBoot: null });
-    expect(await world.starts(`52:54:00:0d:${String(made).padStart(2, '0')}:01`)).toContain('sanboot');
+    expect(await world.starts(first.mac)).toContain('sanboot');
     expect(await failedJobs(serviceId)).toEqual([]);
   },
   90_000,

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
-import { newDedicated, orderDedicated, stockServer } from '../../../test/rack/stocked.ts';
+import { deliveredTo, orderDedicated, stockPlayed } from '../../../test/rack/stocked.ts';
 import { sql } from '../../../test/sql.ts';
-import { playServer } from '../../demo/rack/played.ts';
 
 let world: ArrivingProduct;
 let customer: Person;
@@ -16,35 +15,21 @@ afterAll(() => world.product.stop());
 
 const staff = () => world.product.staff;
 const serverOf = async (id: number) => (await staff().get(`/staff/servers/${id}`)).body.data.server;
-const delivered = (id: number) =>
-  until(
-    async () => (await customer.get(`/dashboard/services/${id}`)).body.data.service,
-    ({ provisioning_state: state }) => state === 'done' || state === 'failed',
-    60_000,
-  );
+const delivered = (id: number) => deliveredTo(customer, id);
 
-let made = 0;
-/** A server in stock with the disks A and B, and the product that it is sold as. */
-async function stocked(bytes = 960_197_124_096) {
-  made += 1;
-  const model = `D-${made}`;
-  const productId = await newDedicated(world.product, model);
-  const mac = `52:54:00:1f:${String(made).padStart(2, '0')}:01`;
-  const address = `198.51.100.${made}`;
-  const disks = [`${model}-A`, `${model}-B`];
-  const bmc = world.bmcAt(address);
-  bmc.power = 'off';
-  const id = await stockServer(world.product, model, {
-    ...{ name: model, mac, bmc: { address, user: 'root', password: 'factory-1' } },
-    disks: disks.map((serial) => ({ serial, bytes, kind: 'nvme' as const })),
-  });
-  const played = playServer(world, { mac, disks, bmc });
+const nvme = { kind: 'nvme', bytes: 960_197_124_096 } as const;
+
+/** A server in stock with the disks A and B, of that size by its record, and the product that it is sold as. */
+async function stocked(bytes: number = nvme.bytes) {
+  const kinds = [1, 2].map(() => ({ ...nvme, bytes }));
+  const { productId, first } = await stockPlayed(world, { kinds, really: [nvme, nvme] });
+  const { id, name: model } = first;
   const change = (removed: string, installed?: string) =>
     staff().post(`/staff/servers/${id}/disks`, {
       removed: `${model}-${removed}`,
       ...(installed !== undefined && { installed: `${model}-${installed}` }),
     });
-  return Object.assign(played, { id, model, productId, change });
+  return Object.assign(first, { model, productId, change });
 }
 
 function cart(productId: number) {

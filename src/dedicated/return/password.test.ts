@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
-import { newDedicated, orderDedicated, stockServer } from '../../../test/rack/stocked.ts';
+import { deliveredTo, orderDedicated, stockPlayed } from '../../../test/rack/stocked.ts';
 import { sql } from '../../../test/sql.ts';
-import { playServer } from '../../demo/rack/played.ts';
 import { bmcConnection } from '../../fleet/servers/life.ts';
 
 let world: ArrivingProduct;
@@ -18,31 +17,14 @@ afterAll(() => world.product.stop());
 const staff = () => world.product.staff;
 const serverOf = async (id: number) => (await staff().get(`/staff/servers/${id}`)).body.data.server;
 
-let made = 0;
 async function stocked() {
-  made += 1;
-  const model = `P-${made}`;
-  const productId = await newDedicated(world.product, model);
-  const mac = `52:54:00:5f:${String(made).padStart(2, '0')}:01`;
-  const address = `198.51.100.${made}`;
-  const disks = [`${model}-A`];
-  const bmc = world.bmcAt(address);
-  bmc.power = 'off';
-  const id = await stockServer(world.product, model, {
-    ...{ name: model, mac, bmc: { address, user: 'root', password: 'factory-1' } },
-    disks: disks.map((serial) => ({ serial, bytes: 960_197_124_096, kind: 'nvme' as const })),
-  });
-  const passwordOf = (name: string) => bmc.accounts.find((each) => each.name === name)?.password;
-  const kept = async () => (await bmcConnection(world.product.ctx, id))?.password;
-  return Object.assign(playServer(world, { mac, disks, bmc }), { id, productId, passwordOf, kept });
+  const { productId, first } = await stockPlayed(world);
+  const passwordOf = (name: string) => first.bmc.accounts.find((each) => each.name === name)?.password;
+  const kept = async () => (await bmcConnection(world.product.ctx, first.id))?.password;
+  return Object.assign(first, { productId, passwordOf, kept });
 }
 
-const delivered = (serviceId: number) =>
-  until(
-    async () => (await customer.get(`/dashboard/services/${serviceId}`)).body.data.service,
-    ({ provisioning_state: state }) => state === 'done' || state === 'failed',
-    60_000,
-  );
+const delivered = (serviceId: number) => deliveredTo(customer, serviceId);
 async function cameBack(serviceId: number, id: number) {
   const ended = await customer.post(`/dashboard/services/${serviceId}/cancel`, { type: 'immediate' });
   expect(ended.status, ended.body.message).toBe(200);

@@ -6,9 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
-import { newDedicated, orderDedicated, stockServer } from '../../../test/rack/stocked.ts';
+import { deliveredTo, orderDedicated, type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { type PlayedServer, playServer } from '../../demo/rack/played.ts';
 import { runProgram } from '../../platform/host/program.ts';
 
 let world: ArrivingProduct;
@@ -30,12 +29,7 @@ const jobsOf = (id: number) =>
     `select state, stuck_reason, error_message from jobs where name = 'dedicated.return' and payload ->> 'serviceId' = $1::text`,
     id,
   );
-const delivered = (id: number, who = customer) =>
-  until(
-    async () => (await who.get(`/dashboard/services/${id}`)).body.data.service,
-    ({ provisioning_state: state }) => state === 'done' || state === 'failed',
-    60_000,
-  );
+const delivered = (id: number, who = customer) => deliveredTo(who, id);
 const became = (id: number, states: RegExp, timeoutMs = 60_000) =>
   until(
     () => serverOf(id),
@@ -43,29 +37,8 @@ const became = (id: number, states: RegExp, timeoutMs = 60_000) =>
     timeoutMs,
   );
 
-type Delivered = PlayedServer & { id: number; mac: string; productId: number; serviceId: number; ip: string };
-
-let made = 0;
-/** A server that the customer has, with two disks, and the product that it is sold as. */
-async function rented(): Promise<Delivered> {
-  made += 1;
-  const model = `B-${made}`;
-  const productId = await newDedicated(world.product, model);
-  const mac = `52:54:00:0e:${String(made).padStart(2, '0')}:01`;
-  const address = `198.51.100.${made}`;
-  const disks = [`${model}-A`, `${model}-B`];
-  const bmc = world.bmcAt(address);
-  bmc.power = 'off';
-  const id = await stockServer(world.product, model, {
-    ...{ name: model, mac, bmc: { address, user: 'root', password: 'factory-1' } },
-    disks: disks.map((serial) => ({ serial, bytes: 960_197_124_096, kind: 'nvme' as const })),
-  });
-  const played = playServer(world, { mac, disks, bmc });
-  const { serviceId } = await orderDedicated(customer, productId);
-  const { status, primary_ip: ip } = await delivered(serviceId);
-  expect(status).toBe('active');
-  return Object.assign(played, { id, mac, productId, serviceId, ip });
-}
+type Delivered = RentedPlayed;
+const rented = () => rentPlayed(world, customer);
 
 async function cancel(id: number): Promise<void> {
   const answer = await customer.post(`/dashboard/services/${id}/cancel`, { type: 'immediate' });
@@ -163,9 +136,13 @@ describe('a server whose service has ended', () => {
 
     const { body } = await erasure(serviceId);
     expect(body.data.erasure).toMatchObject({
-      ...{ service_id: serviceId, hostname: 'metal1.example.com', system: { serial: `serial of B-${made}` } },
+      ...{
+        service_id: serviceId,
+        hostname: 'metal1.example.com',
+        system: { serial: `serial of ${server.name}` },
+      },
       disks: ['A', 'B'].map((each) => ({
-        ...{ serial: `B-${made}-${each}`, model: 'Disk', bytes: 100, method: 'overwrite', seconds: 1 },
+        ...{ serial: `${server.name}-${each}`, model: 'Disk', bytes: 100, method: 'overwrite', seconds: 1 },
         ...{
           marks: 4,
           marks_left: 0,
@@ -177,7 +154,7 @@ describe('a server whose service has ended', () => {
       })),
     });
     await isSigned(body.data);
-    expect(await printed(serviceId)).toMatch(/B-\d+-A[\s\S]*overwritten with zeros \(overwrite\)/);
+    expect(await printed(serviceId)).toMatch(/P-\d+-A[\s\S]*overwritten with zeros \(overwrite\)/);
     // Nobody has to do anything by hand, and nobody is called.
     const tasks = await sql(world.product, 'select task from service_tasks where service_id = $1', serviceId);
     expect(tasks).toEqual([]);
@@ -236,7 +213,7 @@ describe('a server that comes back and cannot be wiped is never in stock, and is
   it('when a disk refuses: it is broken, by its serial', async () => {
     const server = await rented();
     const { id, serviceId } = server;
-    const kept = `B-${made}-B`;
+    const kept = `${server.name}-B`;
     server.does = { keeps: kept };
     await cancel(serviceId);
     expect(await became(id, /ready|broken|quarantined/)).toMatchObject({
@@ -265,7 +242,7 @@ describe('a server that comes back and cannot be wiped is never in stock, and is
     server.does = { lies: true };
     await cancel(server.serviceId);
     expect(await became(server.id, /ready|broken|quarantined/)).toMatchObject({
-      ...{ state: 'broken', reason: expect.stringMatching(/not shown to be wiped: B-\d+-A, B-\d+-B/) },
+      ...{ state: 'broken', reason: expect.stringMatching(/not shown to be wiped: P-\d+-A, P-\d+-B/) },
     });
   }, 90_000);
 
