@@ -17,14 +17,15 @@ export interface RackWorld {
   stop(): Promise<void>;
 }
 
-interface Ordered {
+/** A server that a customer has, or is about to have. */
+export interface Ordered {
   serviceId: number;
   serial: string;
   /** How often the server had been wiped before. */
   wipes: number;
 }
 
-const patienceMs = 180_000;
+export const patienceMs = 180_000;
 const count = 2;
 
 export async function openRackWorld(env: Record<string, string> = {}): Promise<RackWorld> {
@@ -61,14 +62,7 @@ export async function openRackWorld(env: Record<string, string> = {}): Promise<R
 const delivering: Scenario<void, Ordered> = {
   name: 'order a dedicated server',
   // There are few of them: what was delivered before comes back first.
-  arrange: async (world) => {
-    for (const { id } of await active(world)) await end(world, id);
-    await until(
-      () => ready(world),
-      (servers) => servers.length === count,
-      patienceMs,
-    );
-  },
+  arrange: allInStock,
   start: async (world) => {
     const before = playedOf(world);
     const { serviceId } = await orderDedicated(world.customer, world.demo.products.dedicated, {
@@ -99,13 +93,7 @@ const delivering: Scenario<void, Ordered> = {
 
 const returning: Scenario<Ordered, void> = {
   name: 'end the service of a dedicated server',
-  arrange: async (world) => {
-    const there = await rented(world);
-    if (there !== null) return there;
-    const ordered = await delivering.start(world);
-    await delivering.done(world, undefined, ordered);
-    return { ...ordered, wipes: ordered.wipes + 1 };
-  },
+  arrange: someoneHas,
   start: (world, { serviceId }) => end(world, serviceId),
   done: async (world, { serviceId, serial, wipes }) => {
     await until(
@@ -122,6 +110,25 @@ const returning: Scenario<Ordered, void> = {
   },
 };
 
+/** All servers are in stock: whoever has one gives it back. */
+export async function allInStock(world: World): Promise<void> {
+  for (const { id } of await active(world)) await end(world, id);
+  await until(
+    () => ready(world),
+    (servers) => servers.length === count,
+    patienceMs,
+  );
+}
+
+/** A server that a customer has, which is delivered if nobody has one. */
+export async function someoneHas(world: World): Promise<Ordered> {
+  const there = await rented(world);
+  if (there !== null) return there;
+  const ordered = await delivering.start(world);
+  await delivering.done(world, undefined, ordered);
+  return { ...ordered, wipes: ordered.wipes + 1 };
+}
+
 async function end(world: World, serviceId: number): Promise<void> {
   const { status, body } = await world.customer.post(`/dashboard/services/${serviceId}/cancel`, {
     type: 'immediate',
@@ -129,10 +136,10 @@ async function end(world: World, serviceId: number): Promise<void> {
   if (status !== 200) throw new Error(`cancel: ${status} ${JSON.stringify(body)}`);
 }
 
-const ready = (world: World) =>
-  sql<{ serial: string }>(
+export const ready = (world: World) =>
+  sql<{ id: number; serial: string }>(
     world,
-    `select serial from servers where state = 'ready' and profile_id is not null`,
+    `select id, serial from servers where state = 'ready' and profile_id is not null`,
   );
 
 const active = (world: World) =>
@@ -158,7 +165,7 @@ interface Played {
 }
 
 /** What the servers really are, by their serial numbers. */
-function playedOf(world: World): Map<string, Played> {
+export function playedOf(world: World): Map<string, Played> {
   const { servers } = JSON.parse(readFileSync(join(world.dataDir, 'rack/servers.json'), 'utf8'));
   return new Map(
     servers.map((server: Played, at: number) => [`DEMO-${String(at + 1).padStart(2, '0')}`, server]),
@@ -181,8 +188,15 @@ const questions: Record<string, string> = {
   'an address of a dedicated service that has ended': `
     select a.address, s.id from addresses a join services s on s.id = a.service_id join products p on p.id = s.product_id
     where p.module_id = 5 and s.status <> 'active'`,
+  // Who is in the rescue system starts it anew whenever the server starts.
   'work on a server that has not ended, or whose plan is kept': `
-    select id, server_id, state from server_assignments where state in ('open', 'working') or plan is not null`,
+    select id, server_id, kind, state from server_assignments
+    where (state in ('open', 'working') or plan is not null) and not (kind = 'rescue' and state = 'working' and reached_at is not null)`,
+  'a server that is at work for its customer, or an action on one, that has no end': `
+    select id, customer_work as command from servers where customer_work is not null
+    union all select id, command from dedicated_actions where status in ('queued', 'running')`,
+  'a machine that is being enrolled for ever': `
+    select id, state, problem from server_arrivals where state in ('waiting', 'accepted') or bmc is not null`,
   'a start that opens something although nothing is to be done': 'select id, mac from server_starts',
   'a service that has ended, and nobody knows that its server was wiped': `
     select s.id from services s join products p on p.id = s.product_id where p.module_id = 5 and s.status = 'terminated'
