@@ -7,6 +7,7 @@ import { measureAttacks } from './attacks.ts';
 import { measureBmcs } from './bmcs.ts';
 import { measureCheckout } from './checkout.ts';
 import { measureDashboard } from './dashboard.ts';
+import { measureDelivery } from './delivery.ts';
 import { measureDocuments } from './documents.ts';
 import { measureEdge } from './edge.ts';
 import { measureFailover } from './failover.ts';
@@ -19,9 +20,11 @@ import { measureList } from './list.ts';
 import { measureMonth } from './month.ts';
 import { measureNightly } from './nightly.ts';
 import { fillServices, firstId, measureExport, openAccess, settle } from './people.ts';
+import { measurePorts } from './ports.ts';
 import { measureProcesses } from './processes.ts';
 import { measureReconciling } from './reconciling.ts';
 import { measureSamples } from './samples.ts';
+import { measureServers } from './servers.ts';
 import { measureSignIn } from './signIn.ts';
 import { measureSsh } from './ssh.ts';
 import { measureStart } from './start.ts';
@@ -78,6 +81,11 @@ try {
   if (wanted('processes')) await processes();
   await take('failover', () => measureFailover(quick ? 1 : 5));
   await take('bmcs', () => measureBmcs({ rounds: quick ? 1 : 3, bmcs: 1_000 }));
+  await take('servers', () =>
+    measureServers(
+      quick ? { rounds: 1, imageMb: 100, overviews: 50 } : { rounds: 5, imageMb: 200, overviews: 300 },
+    ),
+  );
   await take('documents', () =>
     measureDocuments(quick ? { rounds: 3, documents: 20 } : { rounds: 9, documents: 100 }),
   );
@@ -92,6 +100,9 @@ try {
           : { rounds: roundsOr(15), shots: 15, destinations: 10_000 },
       ),
     );
+    // Emulated machines start and install for minutes: only where it is asked for by its name.
+    if (only?.includes('delivery')) await take('delivery', () => measureDelivery(quick ? 1 : roundsOr(3)));
+    await take('ports', () => measurePorts({ rounds: quick ? 1 : 3, ports: 1_000 }));
     await take('attacks', () => measureAttacks(quick ? { rounds: 1, rules: 15 } : { rounds: 3, rules: 60 }));
   }
   await take('actions', () =>

@@ -32,8 +32,11 @@ next();`;
 /** Ours is 198.18.241.1. */
 const address = '198.18.241.2';
 
-/** Starts one beside the network that we are in, with a cable to it. `tree` is the one of `test/rack/tree.ts`. Takes root. */
-export async function startSwitch(tree: string): Promise<RackSwitch> {
+/**
+ * Starts one beside the network that we are in, with a cable to it. `tree` is the one of `test/rack/tree.ts`; `morePorts`: so many besides, in which nothing is
+ * plugged. Takes root.
+ */
+export async function startSwitch(tree: string, { morePorts = 0 } = {}): Promise<RackSwitch> {
   const name = `innkeeper-switch-${process.pid}`;
   const servers = [`${name}-a`, `${name}-b`];
   const inside = (where: string, ...argv: string[]) => runAsRoot(['ip', 'netns', 'exec', where, ...argv]);
@@ -67,6 +70,16 @@ export async function startSwitch(tree: string): Promise<RackSwitch> {
       ports.push({ name: port, mac });
     }
     await inside(name, 'sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1');
+    if (morePorts > 0) {
+      const batch = join(folder, 'ports');
+      // Both ends of a cable are ports.
+      const links = Array.from({ length: Math.ceil(morePorts / 2) }, (_, at) => {
+        const nth = 2 * at + 1;
+        return `link add empty${nth} type veth peer name empty${nth + 1}\n`;
+      });
+      await writeFile(batch, links.join(''));
+      await runAsRoot(['ip', '-n', name, '-batch', batch]);
+    }
     agent = await startAgent(tree, folder, name);
     const counter = async (port: string, which: string) => {
       const { stdout } = await inside(name, 'cat', `/sys/class/net/${port}/statistics/${which}`);
