@@ -89,6 +89,8 @@ const called: Readonly<Record<string, string>> = {
   'GET /staff/invoices/{id}/pdf': 'staff invoices pdf',
   'GET /staff/invoices/{id}/xml': 'staff invoices xml',
   'GET /staff/tax/report/csv': 'staff tax report csv',
+  'POST /staff/server-profiles/{id}/baseline': 'staff server-profiles take-baseline',
+  'POST /staff/servers/{id}/differences/accept': 'staff servers accept-differences',
   'GET /staff/tax/report': 'staff tax report show',
   'GET /staff/bookkeeping/export': 'staff bookkeeping export',
   'GET /staff/tickets/attachments/{id}': 'staff tickets attachment',

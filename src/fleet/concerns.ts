@@ -82,6 +82,16 @@ export const fleetConcerns: ConcernSource[] = [
     ),
   },
   {
+    kind: 'server.differs',
+    subject: 'server',
+    title: 'Servers that differ from the baseline of their profile, and are kept out of stock',
+    find: statement<Concern, { limit: number }>(
+      'fleet.differingServers',
+      `select id, null::bigint as organization_id, state_since as since, name || ': ' || coalesce(reason, '') as message
+       from servers where differences is not null order by state_since desc, id desc limit :limit`,
+    ),
+  },
+  {
     kind: 'server.restored',
     subject: 'server',
     title:

@@ -161,6 +161,8 @@ interface ServerQuarantined {
   service_id: number | null;
   /** `product`: a job found something wrong with it, and sees to the service as well. */
   by: 'staff' | 'product';
+  /** How it differs from the baseline of its profile, in words, where that is why. */
+  differences?: string[];
 }
 
 interface ServerReleased {
@@ -226,7 +228,21 @@ interface ProfileCreated {
 
 interface ProfileUpdated {
   name: string;
-  change: ProfileRules & { name?: string; note?: string | null };
+  /** A baseline is said to be another, and no more. */
+  change: ProfileRules & { name?: string; note?: string | null; baseline?: 'another' | null };
+}
+
+interface BaselineTaken {
+  name: string;
+  /** The server that others have to be like. */
+  server: string;
+}
+
+interface DifferencesAccepted {
+  name: string;
+  differences: string[];
+  /** Others have to be as it is from now on. */
+  as_baseline: boolean;
 }
 
 interface ProfileRules {
@@ -361,7 +377,7 @@ export const serverReturning = event<ServerOfService>(
 );
 export const serverWiped = event<ServerWiped>(
   'server.wiped',
-  'a server came back, each of its disks was shown to be wiped, and it is in stock again',
+  'a server came back and each of its disks was shown to be wiped: it is in stock again, unless it is quarantined with that',
 );
 export const serverReleased = event<ServerReleased>(
   'server.released',
@@ -410,6 +426,14 @@ export const profileUpdated = event<ProfileUpdated>(
 export const profileDeleted = event<ServerNamed>(
   'server_profile.deleted',
   'staff removed a profile of servers',
+);
+export const baselineTaken = event<BaselineTaken>(
+  'server_profile.baseline_taken',
+  'staff has servers of a profile be as one of them is',
+);
+export const differencesAccepted = event<DifferencesAccepted>(
+  'server.differences_accepted',
+  'staff took a server into stock that differs from the baseline of its profile',
 );
 export const serverPowerAsked = event<ServerPowerAsked>(
   'server.power_asked',

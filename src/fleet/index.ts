@@ -36,6 +36,7 @@ export {
   closeAssignment,
   findAssignment,
   findUnfinishedOf,
+  inventoryOf,
   layoutOf,
   openAssignment,
 } from './assignments/open.ts';
@@ -43,6 +44,8 @@ export { othersAtBmc, type Renewed, renewBmcPassword, shutOthersOut } from './as
 export { lookForRescue, proveAnew } from './assignments/proveRescue.ts';
 export { type Assignment, type Erasure, sealedPlans } from './assignments/rows.ts';
 export { type Needs, requireAddresses, requireAvailable } from './availability.ts';
+export type { BmcUser } from './baselines/compare.ts';
+export type { SeenBmc } from './baselines/observe.ts';
 export { writeCapabilities } from './capabilities.ts';
 export { sealedClusters } from './clusters/credential.ts';
 export { type Destination, findDestination, withRoomIn } from './clusters/destination.ts';

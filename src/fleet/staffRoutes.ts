@@ -1,4 +1,5 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
+import { baselineRoutes } from './baselines/routes.ts';
 import { clusterRoutes } from './clusters/routes.ts';
 import { enrolmentRoutes } from './enrolment/routes.ts';
 import { examples } from './examples.ts';
@@ -276,6 +277,7 @@ export const fleetStaffRoutes: RouteGroup[] = [
   imageRoutes,
   rackRoutes,
   profileRoutes,
+  baselineRoutes,
   serverRoutes,
   enrolmentRoutes,
   switchRoutes,

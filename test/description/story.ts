@@ -359,6 +359,8 @@ export const cannotBeSent: Record<string, string> = {
   openEnrolment: 'needs a network that machines start from: fleet/enrolment/enrolment.test.ts',
   closeEnrolment: 'needs a network that machines start from: fleet/enrolment/enrolment.test.ts',
   getArrival: 'needs a network that machines start from: fleet/enrolment/enrolment.test.ts',
+  takeServerBaseline: 'needs a server that was enrolled: fleet/baselines/baselines.test.ts',
+  acceptServerDifferences: 'needs a server that was enrolled: fleet/baselines/baselines.test.ts',
   acceptArrival: 'needs a network that machines start from: fleet/enrolment/enrolment.test.ts',
   rejectArrival: 'needs a network that machines start from: fleet/enrolment/enrolment.test.ts',
   importServers: 'needs a file: fleet/servers/import.test.ts',

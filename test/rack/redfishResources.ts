@@ -167,7 +167,13 @@ function server({ boot, log: events, uuid, ipmiPort }: RedfishState, power: stri
         FirmwareVersion: '2.14.0',
         Status: ok,
         Links: { ManagerForServers: [link(system)] },
+        NetworkProtocol: link(`${manager}/NetworkProtocol`),
       },
+    }),
+    resource(`${manager}/NetworkProtocol`, 'ManagerNetworkProtocol', 'v1_8_0', 'protocols', {
+      ...{ HostName: 'bmc', Status: ok, HTTP: { ProtocolEnabled: false, Port: 80 } },
+      ...{ HTTPS: { ProtocolEnabled: true, Port: 443 }, SSH: { ProtocolEnabled: false, Port: 22 } },
+      IPMI: { ProtocolEnabled: true, Port: ipmiPort },
     }),
   ];
 }

@@ -1,15 +1,18 @@
 import {
+  type BmcUser,
   beginReturn,
   closeAllOf,
   closeAssignment,
   disksOf,
   findRentedServer,
+  inventoryOf,
   noteOfReturn,
   openAssignment,
   othersAtBmc,
   releaseAddresses,
   requireServerOff,
   restockServer,
+  type SeenBmc,
   ServerFailure,
   serverOfService,
   setServerAside,
@@ -40,6 +43,10 @@ interface Payload {
 interface State extends WithPassword {
   /** Who could sign in at its BMC besides us when it came back. */
   others: string[];
+  /** What they could do there, as a baseline names them. */
+  users: BmcUser[];
+  /** How its BMC is beside that. */
+  seen: SeenBmc;
   /** When the last disk was. */
   wipedAt: string;
 }
@@ -137,12 +144,12 @@ const wipedAt = async ({ state }: ReturnRun) => new Date(state.wipedAt ?? 0);
 /** Its customer's system runs no more since it was proved, so nobody undoes what is done here. */
 const othersStep: ReturnStep = {
   name: 'others',
-  do: async (run) => ({ others: await othersAtBmc(run, serverIn(run.state), await wipedAt(run)) }),
+  do: async (run) => othersAtBmc(run, serverIn(run.state), await wipedAt(run)),
 };
 
 const shutOutStep: ReturnStep = {
   name: 'shut_out',
-  do: async (run) => shutOthersOut(run, serverIn(run.state), await wipedAt(run)),
+  do: async (run) => ({ seen: await shutOthersOut(run, serverIn(run.state), await wipedAt(run)) }),
 };
 
 const offStep: ReturnStep = {
@@ -159,8 +166,11 @@ const offStep: ReturnStep = {
 const stockStep: ReturnStep = {
   name: 'stock',
   transactional: true,
-  do: async ({ ctx, payload: { serviceId }, state: { assignmentId, others = [] } }) => {
-    await restockServer(ctx, serviceId, others);
+  do: async ({ ctx, payload: { serviceId }, state: { assignmentId, others = [], users = null, seen } }) => {
+    // Begun before anybody looked at that: of what is not known nothing is compared.
+    const found = seen === undefined ? null : { ...seen, users };
+    const inventory = assignmentId === undefined ? null : await inventoryOf(ctx, assignmentId);
+    await restockServer(ctx, serviceId, { accounts: others, inventory, seen: found });
     if (assignmentId !== undefined) await closeAssignment(ctx, assignmentId);
     await keepProof(ctx, serviceId);
     await giveBackAddresses(ctx, serviceId);
@@ -169,7 +179,7 @@ const stockStep: ReturnStep = {
 
 /**
  * From a service that has ended to a server in stock: it is switched off, started into the installer, proved, and each of its disks is wiped, which is kept as
- * proof. One of which a disk cannot be wiped is broken, and one with which anything else is wrong is in quarantine; both are nobody's then.
+ * proof. One that differs from the baseline of its profile is in quarantine until that is accepted. One of which a disk cannot be wiped is broken, and one with which anything else is wrong is in quarantine; both are nobody's then.
  */
 export const comeBack = saga<Payload, State>({
   name: 'dedicated.return',

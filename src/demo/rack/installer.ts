@@ -36,6 +36,10 @@ export interface Told {
   /** What each of them is, by its serial number. Default: an NVMe disk of 960 GB. */
   drives?: Readonly<Record<string, Drive>>;
   bmcAddress: string | null;
+  /** The version of its firmware. Default: 1.2. */
+  firmware?: string;
+  /** Its EFI variables, as our installer's script tells them. Default: none. */
+  efi?: string;
 }
 
 export interface Drive {
@@ -119,11 +123,13 @@ function inventoryOf({
   disks = [],
   drives = {},
   bmcAddress = null,
+  firmware = '1.2',
+  efi = '',
 }: Partial<Told>) {
   const bmc = `Device ID : 32\nFirmware Revision : 2.10\nIP Address : ${bmcAddress}\nMAC Address : 52:54:00:00:00:09\n`;
   return {
     kind: 'inventory',
-    system: { uuid, vendor: 'Example', product: 'R1', serial, firmware: '1.2', boot: 'uefi' },
+    system: { uuid, vendor: 'Example', product: 'R1', serial, firmware, boot: 'uefi' },
     memory_kib: 65_843_200,
     memory: ['DIMM_A1', 'DIMM_B1']
       .map((slot) => `Memory Device\n\tSize: 32 GB\n\tLocator: ${slot}\n\tType: DDR4\n`)
@@ -148,5 +154,6 @@ function inventoryOf({
       };
     }),
     bmc: bmcAddress === null ? '' : bmc,
+    efi,
   };
 }

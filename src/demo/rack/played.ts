@@ -1,6 +1,6 @@
 import type { SimulatedBmc } from '../../drivers/bmc/index.ts';
 import type { WipeMethod } from '../../drivers/installer/index.ts';
-import type { Drive, Installer } from './installer.ts';
+import type { Drive, Installer, Told } from './installer.ts';
 
 /** What played servers hang on. */
 export interface PlayedNetwork {
@@ -71,6 +71,8 @@ export interface Misbehaviour {
   startsNothing?: boolean;
   /** The disks that it says it has. */
   hasDisks?: string[];
+  /** What else it says of itself than {@link PlayedParts} has it. */
+  says?: Partial<Told>;
   /** It refuses to wipe this one. */
   keeps?: string;
   /** Says so much of this kind instead of its end, so many times. */
@@ -171,7 +173,8 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     it.installer = installer;
     await installer.claim();
     const nonce = it.does.prints ?? installer.nonce;
-    await installer.tells({ mac, serial, bmcAddress, disks: it.does.hasDisks ?? disks, drives });
+    const parts = { mac, serial, bmcAddress, disks: it.does.hasDisks ?? disks, drives };
+    await installer.tells({ ...parts, ...it.does.says });
     let plan: Plan = { task: 'wait' };
     while (isOn(mine) && (plan?.task === 'wait' || plan?.task === 'bmc')) {
       if (plan.task === 'bmc') await setAccount(installer, plan.bmc);

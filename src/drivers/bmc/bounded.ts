@@ -3,6 +3,7 @@ import type { BmcEvent, SensorReading } from './contract.ts';
 /** More than the largest server measures. */
 const mostSensors = 500;
 const mostEvents = 200;
+const mostServices = 100;
 const longestName = 100;
 const longestMessage = 500;
 
@@ -21,6 +22,14 @@ export function boundedEvents(events: readonly BmcEvent[]): BmcEvent[] {
     ...{ id: text(id, longestName), at },
     ...{ subject: text(subject, longestName), message: text(message, longestMessage) },
   }));
+}
+
+/** In one order, whatever the BMC's is. */
+export function boundedServices(services: readonly string[]): string[] {
+  return services
+    .slice(0, mostServices)
+    .map((service) => text(service, longestName))
+    .toSorted();
 }
 
 function text(said: string, longest: number): string {

@@ -26,6 +26,8 @@ export interface BmcUnderTest {
   note(): Promise<void>;
   /** What is unsafe about it as it stands. */
   unsafe: SecurityFinding['code'][];
+  /** The services that it has switched on; null where its engine does not know. */
+  services: string[] | null;
   close(): Promise<void>;
 }
 
@@ -331,8 +333,10 @@ function describeReadings(test: () => BmcUnderTest, bmc: () => Bmc): void {
   });
 
   it('tells what is unsafe, and what to do about it', async () => {
-    const { findings } = await bmc().readSecurity();
+    const { findings, services, cipherSuites } = await bmc().readSecurity();
     expect(findings.map(({ code }) => code)).toEqual(test().unsafe);
+    expect(services).toEqual(test().services);
+    expect(cipherSuites).toContain(3);
     for (const { message } of findings) expect(message).toMatch(/\.$/);
   });
 }

@@ -146,6 +146,8 @@ export interface BmcAccount {
 export interface SecurityReport {
   /** Cipher suites of IPMI that it offers; null for an engine that knows none. */
   cipherSuites: number[] | null;
+  /** Names of the services that it offers on its network, as its engine calls them, sorted; null for an engine that knows none. */
+  services: string[] | null;
   findings: SecurityFinding[];
 }
 

@@ -39,6 +39,8 @@ export interface BmcControls {
   /** From now on our own password is another one. */
   becomes(password: string): void;
   readCipherSuites(leftMs: number): Promise<number[] | null>;
+  /** Names of the services that are switched on; null: it cannot be asked. */
+  readServices(leftMs: number): Promise<string[] | null>;
   /** Whether somebody gets in with the user's name and a wrong password, by a suite that asks for none. */
   letsInWithoutPassword(leftMs: number): Promise<boolean>;
   /** Whether somebody gets in with neither name nor password. */

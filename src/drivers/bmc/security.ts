@@ -1,3 +1,4 @@
+import { boundedServices } from './bounded.ts';
 import type { Bmc, SecurityFinding } from './contract.ts';
 import { factoryAccounts } from './factory.ts';
 import type { Talk } from './talk.ts';
@@ -34,13 +35,14 @@ export function securityCalls(
     async readSecurity({ timeoutMs = securityMs } = {}) {
       const deadline = until(timeoutMs);
       const cipherSuites = await talk.read(deadline, (at, leftMs) => at.readCipherSuites(leftMs));
+      const services = await talk.read(deadline, (at, leftMs) => at.readServices(leftMs));
       const findings: SecurityFinding[] = [];
       if (await talk.read(deadline, (at, leftMs) => at.letsInWithoutPassword(leftMs)))
         findings.push(suiteZero);
       if (await talk.read(deadline, (at, leftMs) => at.letsInWithoutName(leftMs)))
         findings.push(anonymousUser);
       findings.push(...(await factoryUsers(deadline)).map(factoryUser));
-      return { cipherSuites, findings };
+      return { cipherSuites, services: services === null ? null : boundedServices(services), findings };
     },
   };
 }

@@ -6,6 +6,7 @@
  * Its other side is here as well, without a place to keep anything: what it is told (`plan.ts`), what it tells (`report.ts`,
  * `inventory.ts`), how a server proves that it is the one behind its BMC (`proof.ts`), and the calls by which it does (`handler.ts`).
  */
+export type { BootSource } from './bootOrder.ts';
 export { type CallCertificate, ensureCallCertificate } from './certificate.ts';
 export { InstallerError, type InstallerErrorCode } from './failure.ts';
 export { type Desk, installerHandler } from './handler.ts';

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { type BootSource, bootOrderOf } from './bootOrder.ts';
 import { InstallerError } from './failure.ts';
 import { isSerial } from './plan.ts';
 
@@ -51,6 +52,8 @@ export const RawInventory = Type.Object({
   ),
   disks: Type.Array(RawDisk, { maxItems: mostItems }),
   bmc: Text(20_000),
+  /** EFI variables of what it starts from; installers of before say nothing of it. */
+  efi: Type.Optional(Text(400_000)),
 });
 
 /** More than any server has; a stranger may say more. */
@@ -66,6 +69,8 @@ export interface Inventory {
   system: { uuid: string; vendor: string; product: string; serial: string };
   /** What it starts with: the maker's version, and whether that is BIOS or UEFI. */
   firmware: { version: string; boot: 'bios' | 'uefi' };
+  /** What its firmware starts, in order; null or absent: nobody can read that, as with BIOS. */
+  bootOrder?: BootSource[] | null;
   processor: { model: string; sockets: number; cores: number; threads: number };
   memoryMib: number;
   memoryModules: { slot: string; mib: number; type: string }[];
@@ -125,6 +130,7 @@ function understood(raw: Static<typeof RawInventory>): Inventory {
   return {
     system: { uuid, vendor, product, serial },
     firmware: { version: firmware, boot },
+    bootOrder: bootOrderOf(raw.efi ?? ''),
     processor: processorOf(raw.lscpu),
     memoryMib: Math.round(raw.memory_kib / 1024),
     memoryModules: modulesOf(raw.memory),

@@ -17,6 +17,7 @@ const install: InstallPlan = {
     mac: '52:54:00:be:ef:01',
     addresses: [{ family: 4, address: '192.0.2.5', prefix: 24, gateway: '192.0.2.1' }],
     nameservers: ['192.0.2.1'],
+    userData: null,
   },
 };
 const { identity } = install;
@@ -48,6 +49,7 @@ describe('a plan', () => {
     ['a checksum that is none', { ...install, image: { sha256: 'abc' } }],
     ['a hostname of two lines', { ...install, identity: { ...identity, hostname: 'a\nb' } }],
     ['a key of two lines', { ...install, identity: { ...identity, keys: ['ssh-ed25519 A\ncommand'] } }],
+    ['user data without end', { ...install, identity: { ...identity, userData: 'x'.repeat(65_537) } }],
     ['a password in clear', { ...rescue, passwordHash: 'secret' }],
     [
       'a rescue system at an address that is none',
@@ -158,6 +160,7 @@ describe('an inventory', () => {
     expect(readInventory(raw)).toEqual({
       system: { uuid: 'u', vendor: 'v', product: 'p', serial: 's' },
       firmware: { version: '1.2', boot: 'uefi' },
+      bootOrder: null,
       processor: { model: 'Processor', sockets: 1, cores: 8, threads: 16 },
       memoryMib: 64_300,
       memoryModules: [{ slot: 'DIMM_A1', mib: 32_768, type: 'DDR4' }],

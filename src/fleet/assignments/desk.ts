@@ -30,9 +30,11 @@ const noteBuilding = statement<never, { id: number; said: string; now: Date }>(
   `update server_assignments set failure = :said, failure_code = 'image_unusable', heard_at = :now where id = :id and state = 'working'`,
 );
 
-const noteGiven = statement<never, { id: number; now: Date }>(
+// With what the server said that it has, which goes with the start.
+const noteGiven = statement<never, { id: number; startId: number; now: Date }>(
   'fleet.notePlanGiven',
-  `update server_assignments set given_at = coalesce(given_at, :now) where id = :id and state = 'working'`,
+  `update server_assignments set given_at = coalesce(given_at, :now), inventory = (select inventory from server_starts where id = :startId)
+   where id = :id and state = 'working'`,
 );
 
 /** Whom the installers of all servers call: of those with which something is to be done, and of those that nobody knows. */
@@ -104,7 +106,7 @@ async function planOf(
   }
   const work = openWork(ctx, id, sealed);
   if (work.task === 'rescue') return { ...work, mac };
-  if (work.task === 'wipe') return given(ctx, id, work);
+  if (work.task === 'wipe') return given(ctx, id, startId, work);
   if (name === null) throw new Error(`assignment ${id} installs no system`);
   const tree = await treeOf(name);
   if ('problem' in tree) {
@@ -119,12 +121,17 @@ async function planOf(
   }
   await ctx.db.run(noteProblem, { id, problem: null });
   await ctx.db.run(nameTree, { id, sha256: tree.sha256, bytes: (await stat(tree.file)).size });
-  return given(ctx, id, { ...work, image: { sha256: tree.sha256 }, identity: { ...work.identity, mac } });
+  return given(ctx, id, startId, {
+    ...work,
+    image: { sha256: tree.sha256 },
+    identity: { ...work.identity, mac },
+  });
 }
 
 /** Noted before it goes out: from here on its disks may be written to. Of work that was called off meanwhile nothing goes out. */
-async function given(ctx: Context, id: number, plan: Plan): Promise<Plan> {
-  return (await ctx.db.run(noteGiven, { id, now: ctx.clock.now() })) > 0 ? plan : { task: 'restart' };
+async function given(ctx: Context, id: number, startId: number, plan: Plan): Promise<Plan> {
+  const written = await ctx.db.run(noteGiven, { id, startId, now: ctx.clock.now() });
+  return written > 0 ? plan : { task: 'restart' };
 }
 
 /** Nobody gets another server than they bought. What comes back is wiped as it is. */

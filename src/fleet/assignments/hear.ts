@@ -13,9 +13,9 @@ import {
   lockAssignment,
 } from './rows.ts';
 
-const writeDisks = statement<never, { startId: number; disks: string; measured: string }>(
+const writeDisks = statement<never, { startId: number; disks: string; measured: string; inventory: string }>(
   'fleet.writeStartDisks',
-  'update server_starts set disks = :disks::jsonb, measured = :measured::jsonb where id = :startId and disks is null',
+  'update server_starts set disks = :disks::jsonb, measured = :measured::jsonb, inventory = :inventory::jsonb where id = :startId and disks is null',
 );
 const write = statement<
   never,
@@ -51,7 +51,8 @@ export async function hear(
   if (report.kind === 'inventory') {
     const disks = report.inventory.disks.map(({ serial }) => serial);
     const measured = JSON.stringify(report.inventory.disks);
-    await ctx.db.run(writeDisks, { startId: start.id, disks: JSON.stringify(disks), measured });
+    const inventory = JSON.stringify(report.inventory);
+    await ctx.db.run(writeDisks, { startId: start.id, disks: JSON.stringify(disks), measured, inventory });
     return;
   }
   if (!start.proved || report.kind === 'bmc') return;

@@ -1,4 +1,4 @@
-import type { TreeName } from '../../drivers/installer/index.ts';
+import type { Inventory, TreeName } from '../../drivers/installer/index.ts';
 import { type Context, statement, type TxContext } from '../../platform/index.ts';
 import { disksOf, type ServerDisk } from './disksOf.ts';
 import {
@@ -28,6 +28,10 @@ const insert = statement<
   'fleet.insertAssignment',
   `insert into server_assignments (server_id, service_id, kind, state, tree, disks, wipe, opened_at)
    values (:serverId, :serviceId, :kind, 'open', :tree, :disks::jsonb, :wipe::jsonb, :now) returning id`,
+);
+const inventoryById = statement<{ inventory: Inventory | null }, { id: number }>(
+  'fleet.inventoryOfAssignment',
+  'select inventory from server_assignments where id = :id',
 );
 const writePlan = statement<never, { id: number; plan: Buffer }>(
   'fleet.writeAssignmentPlan',
@@ -89,6 +93,11 @@ export function assignmentOfReturn(ctx: Context, serviceId: number): Promise<Ass
 export async function findUnfinishedOf(ctx: Context, serverId: number): Promise<Assignment | null> {
   const open = await ctx.db.maybe(unfinishedOf, { serverId });
   return open === null ? null : findAssignment(ctx, open.id);
+}
+
+/** What its server said that it has, when it was given its plan last; null: it was not, or nobody knows any more. */
+export async function inventoryOf(ctx: Context, id: number): Promise<Inventory | null> {
+  return (await ctx.db.maybe(inventoryById, { id }))?.inventory ?? null;
 }
 
 export function findAssignment(ctx: Context, id: number): Promise<Assignment | null> {

@@ -1,4 +1,6 @@
 import { type BmcAccount, ownAccount } from '../../drivers/bmc/index.ts';
+import type { BmcUser } from '../baselines/compare.ts';
+import { type SeenBmc, seeBmc, usersBesides } from '../baselines/observe.ts';
 import { placeOf } from '../servers/bmc.ts';
 import { renewPassword } from '../servers/password.ts';
 import { type AtHand, ServerFailure, withBmcOf } from './carryOut.ts';
@@ -19,19 +21,27 @@ export function renewBmcPassword(at: AtHand, serverId: number, since: Date): Pro
   }));
 }
 
-/** Who can sign in at the BMC of a server besides us, by their names. */
-export function othersAtBmc(at: AtHand, serverId: number, since: Date): Promise<string[]> {
-  return withBmcOf(at, serverId, since, async (bmc, { user }) =>
-    othersOf(await bmc.listAccounts(), user).map(({ name }) => name),
-  );
+/** Who can sign in at the BMC of a server besides us: all of them by their names, and what a baseline knows of them. */
+export function othersAtBmc(
+  at: AtHand,
+  serverId: number,
+  since: Date,
+): Promise<{ others: string[]; users: BmcUser[] }> {
+  return withBmcOf(at, serverId, since, async (bmc, { user }) => {
+    const accounts = await bmc.listAccounts();
+    return { others: othersOf(accounts, user).map(({ name }) => name), users: usersBesides(accounts, user) };
+  });
 }
 
-/** Nobody but us signs in at the BMC of a server any more, which is tried; {@link ServerFailure} says who still can, or how else it lets people in. */
-export function shutOthersOut(at: AtHand, serverId: number, since: Date): Promise<void> {
+/**
+ * Nobody but us signs in at the BMC of a server any more, which is tried; {@link ServerFailure} says who still can, or how else it lets people in. Gives what else a
+ * baseline knows of it.
+ */
+export function shutOthersOut(at: AtHand, serverId: number, since: Date): Promise<SeenBmc> {
   return withBmcOf(at, serverId, since, async (bmc, { user }) => {
     for (const account of othersOf(await bmc.listAccounts(), user)) await bmc.shutOut(account.id);
-    const { findings } = await bmc.readSecurity();
-    if (findings.length === 0 || at.ctx.config.insecureBmcs) return;
+    const { seen, findings } = await seeBmc(bmc);
+    if (findings.length === 0 || at.ctx.config.insecureBmcs) return seen;
     throw new ServerFailure('server_failed', findings.map(({ message }) => message).join(' '));
   });
 }

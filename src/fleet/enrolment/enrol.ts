@@ -9,7 +9,9 @@ import {
   statement,
   type TxContext,
 } from '../../platform/index.ts';
-import { machineNotEnrolled, serverEnrolled } from '../events.ts';
+import { findDifferences, keepObserved } from '../baselines/keep.ts';
+import { observedOf, type SeenBmc, seeBmc, usersBesides } from '../baselines/observe.ts';
+import { machineNotEnrolled, serverEnrolled, serverQuarantined } from '../events.ts';
 import { keepBmc, type NewBmc, otherAtBmc } from '../servers/bmc.ts';
 import { requireServer } from '../servers/staff.ts';
 import { about, requireArrival } from './arrivals.ts';
@@ -27,6 +29,8 @@ interface State {
   /** Null: it needs none, or has one. */
   certificate: string | null;
   isProved: true;
+  /** How its BMC was found. */
+  seen: SeenBmc;
 }
 
 interface Under {
@@ -62,6 +66,10 @@ const pin = statement<never, { id: number; bmc: Buffer }>(
   'fleet.pinBmcOfArrival',
   `update server_arrivals set bmc = :bmc where id = :id and state = 'accepted'`,
 );
+const keepOut = statement<never, { id: number; reason: string; differences: string; now: Date }>(
+  'fleet.keepOutEnrolled',
+  `update servers set state = 'quarantined', reason = :reason, differences = :differences::jsonb, state_since = :now where id = :id`,
+);
 const putBack = statement<{ serial: string }, { id: number; problem: string; isHeld: boolean }>(
   'fleet.putBackArrival',
   `update server_arrivals set state = 'waiting', bmc = case when :isHeld then bmc end, bmc_inside = null, problem = :problem where id = :id and state = 'accepted'
@@ -70,7 +78,7 @@ const putBack = statement<{ serial: string }, { id: number; problem: string; isH
 
 /**
  * Makes a machine that staff accepted a server that is ready: its BMC has our account, it is the machine behind that BMC, nobody else is let in
- * there, and it is off. Its disks are as they were.
+ * there, and it is off. Its disks are as they were. One that differs from the baseline of its profile is a server in quarantine instead.
  */
 export const enrolment = saga<Payload, State>({
   name: 'fleet.enrol',
@@ -130,15 +138,18 @@ export const enrolment = saga<Payload, State>({
       attempts: 3,
       do: async ({ ctx, drivers, payload, isHeld }) => {
         requireNotHeld({ isHeld });
-        await withBmc(ctx, drivers, payload.arrivalId, async (bmc) => {
-          const { findings } = await bmc.readSecurity();
-          if (findings.length === 0) return;
+        return withBmc(ctx, drivers, payload.arrivalId, async (bmc, { user }) => {
+          const users = usersBesides(await bmc.listAccounts(), user);
+          const { seen, findings } = await seeBmc(bmc);
+          const found = { seen: { ...seen, users } };
+          if (findings.length === 0) return found;
           const words = findings.map((finding) => finding.message).join(' ');
           if (!ctx.config.insecureBmcs) throw refused('insecure_bmc', words);
           ctx.log.warn(
             { arrival: payload.arrivalId, findings: words },
             'a server is enrolled with an insecure BMC',
           );
+          return found;
         });
       },
     },
@@ -152,9 +163,9 @@ export const enrolment = saga<Payload, State>({
     {
       name: 'ready',
       transactional: true,
-      do: async ({ ctx, payload: { arrivalId, serverId }, isHeld }) => {
+      do: async ({ ctx, payload: { arrivalId, serverId }, state: { seen = null }, isHeld }) => {
         requireNotHeld({ isHeld });
-        await end(ctx, arrivalId, serverId);
+        await end(ctx, arrivalId, serverId, seen);
       },
     },
   ],
@@ -192,17 +203,18 @@ async function waitForInstaller(ctx: Context, id: number): Promise<void> {
   });
 }
 
-async function withBmc(
+async function withBmc<T>(
   ctx: Context,
   drivers: Drivers,
   id: number,
-  work: (bmc: Bmc, row: { nonce: string }) => Promise<void>,
-): Promise<void> {
+  work: (bmc: Bmc, row: { nonce: string; user: string }) => Promise<T>,
+): Promise<T> {
   const { bmc: sealed, nonce } = await requireUnder(ctx, id);
   if (sealed === null || nonce === null) throw notProved('the machine has started anew meanwhile');
-  const bmc = drivers.bmc(connectionOf(openBmc(ctx, id, sealed)));
+  const connection = connectionOf(openBmc(ctx, id, sealed));
+  const bmc = drivers.bmc(connection);
   try {
-    await answered(() => work(bmc, { nonce }));
+    return await answered(() => work(bmc, { nonce, user: connection.user }));
   } finally {
     await bmc.close();
   }
@@ -245,7 +257,7 @@ function connectionOf({ port, certificate, ...bmc }: NewBmc): BmcConnection {
   return { ...bmc, ...(port != null && { port }), ...(certificate != null && { certificate }) };
 }
 
-async function end(tx: TxContext, id: number, serverId: number): Promise<void> {
+async function end(tx: TxContext, id: number, serverId: number, seen: SeenBmc | null): Promise<void> {
   const machine = await requireArrival(tx, id);
   const row = await requireUnder(tx, id);
   if (row.bmc === null) throw notProved('the machine has started anew meanwhile');
@@ -264,7 +276,18 @@ async function end(tx: TxContext, id: number, serverId: number): Promise<void> {
   await tx.db.run(enrolled, { id });
   if (row.start_id !== null) await endStart(tx, row.start_id);
   const aboutServer = { subject: { type: 'server', id: serverId }, organizationId: null };
-  await record(tx, serverEnrolled, { ...aboutServer, data: { name } });
+  // By the profile that it fits as it was measured just now.
+  const observed = observedOf(machine.inventory, seen);
+  const differing = await findDifferences(tx, serverId, observed);
+  await keepObserved(tx, serverId, observed);
+  if (differing === null) return record(tx, serverEnrolled, { ...aboutServer, data: { name } });
+  const { reason, differences } = differing;
+  const now = tx.clock.now();
+  await tx.db.run(keepOut, { id: serverId, reason, differences: JSON.stringify(differences), now });
+  await record(tx, serverQuarantined, {
+    ...aboutServer,
+    data: { name, reason, differences, service_id: null, by: 'product' },
+  });
 }
 
 /** It waits again, and staff sees why; whatever password its BMC has by now is nobody's. Held after a restore it is kept: no other copy may be left of it. */

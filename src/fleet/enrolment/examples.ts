@@ -38,6 +38,7 @@ const arrival = {
       },
     ],
     ports: [{ name: 'eth0', mac: '52:54:00:12:34:66', linked: true }],
+    boot_order: ['network', 'disk'],
     bmc: { firmware: '2.88', address: '192.0.2.108', mac: '52:54:00:12:34:67' },
   },
   plugged: [

@@ -8,6 +8,7 @@ const rules = {
 };
 const profile = {
   ...{ id, name: 'AX-16', ...rules, product: null, note: null, servers: 0, ready: 0 },
+  ...{ baseline: null, baseline_from: null, baseline_at: null },
   created_at: '2026-01-31T22:04:15.830Z',
 };
 

@@ -66,7 +66,8 @@ export const profileRoutes = routes('/staff/server-profiles', group, (route) => 
       ...one,
       operation: 'changeServerProfile',
       summary: 'Change server profile',
-      description: 'Changes what the body names. Every server that was measured is held against it anew.',
+      description:
+        'Changes what the body names. Every server that was measured is held against it anew. A `baseline` takes the place of the one before; null: nothing is compared.',
       body: S.ProfileChange,
       data: S.ProfileData,
       errors: ['not_found', 'conflict'],

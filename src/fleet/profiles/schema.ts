@@ -11,6 +11,7 @@ import {
   Strict,
   Timestamp,
 } from '../../platform/http/index.ts';
+import { Baseline, NewBaseline } from '../baselines/schema.ts';
 import { Note } from '../racks/schema.ts';
 
 const Count = Type.Integer({ minimum: 0 });
@@ -61,6 +62,11 @@ export const Profile = named(
     product_id: Nullable({ ...Id, description: 'What its servers are sold as; null: nothing' }),
     product: Nullable(Type.String({ description: 'The name of that product' })),
     note: Nullable(Type.String()),
+    baseline: Nullable(Baseline),
+    baseline_from: Nullable(
+      Type.String({ description: 'The server that it was taken from; null: it was written by hand' }),
+    ),
+    baseline_at: Nullable(Timestamp),
     servers: { ...Count, description: 'How many servers fit it best, without those that are retired' },
     ready: { ...Count, description: 'How many of them are in stock' },
     created_at: Timestamp,
@@ -82,6 +88,7 @@ const rules = {
     }),
   ),
   note: Type.Optional(Nullable(Note)),
+  baseline: Type.Optional(Nullable(NewBaseline)),
 };
 export const NewProfile = named('NewServerProfile', Strict({ name: Name, ...rules }));
 export const ProfileChange = named('ServerProfileChange', Strict({ name: Type.Optional(Name), ...rules }));

@@ -10,12 +10,18 @@ import {
   type TxContext,
   transaction,
 } from '../../platform/index.ts';
+import type { Baseline } from '../baselines/compare.ts';
+import { writeBaseline } from '../baselines/keep.ts';
+import { wholeBaseline } from '../baselines/whole.ts';
 import { profileCreated, profileDeleted, profileUpdated } from '../events.ts';
 import { type DiskRule, type Rules, saidBy } from './fit.ts';
 import { fitAll } from './keep.ts';
 import { findAsked, unorderable } from './orderable.ts';
 
 interface ProfileRow extends Rules, SoldAs {
+  baseline: Baseline | null;
+  baseline_from: string | null;
+  baseline_at: Date | null;
   id: number;
   name: string;
   product: string | null;
@@ -33,6 +39,8 @@ interface SoldAs {
 export interface NewProfile extends Partial<Rules>, Partial<SoldAs> {
   name: string;
   note?: string | null;
+  /** How servers of it have to be beside what they have, by hand; null: nothing is compared. */
+  baseline?: Partial<Baseline> | null;
 }
 
 export type ProfileChange = Partial<NewProfile>;
@@ -47,6 +55,7 @@ type Written = Omit<Rules, 'disks' | 'memory_gib'> & {
 
 const selectProfile = `
   select t.id, t.name, t.threads, t.memory_gib, t.model, t.disks, t.note, t.created_at, t.product_id, p.name as product,
+    t.baseline, t.baseline_from, t.baseline_at,
     (select count(*)::int from servers s where s.profile_id = t.id and s.state <> 'retired') as servers,
     (select count(*)::int from servers s where s.profile_id = t.id and s.state = 'ready') as ready
   from server_profiles t left join products p on p.id = t.product_id`;
@@ -104,8 +113,9 @@ export async function addProfile(ctx: Context, wanted: NewProfile) {
     const { id } = await named(values.name, () =>
       tx.db.one(insertProfile, { ...values, now: tx.clock.now() }),
     );
+    if (wanted.baseline) await writeBaseline(tx, id, wholeBaseline(wanted.baseline));
     await fitAll(tx);
-    const { name, note: _, ...rules } = wanted;
+    const { name, note: _, baseline: __, ...rules } = wanted;
     await record(tx, profileCreated, { ...about(id), data: { name, rules } });
     return readProfile(tx, id);
   });
@@ -119,8 +129,12 @@ export async function changeProfile(ctx: Context, id: number, change: ProfileCha
     const values = writtenOf({ ...profile, ...change });
     await requireSoldWhole(tx, values);
     await named(values.name, () => tx.db.run(updateProfile, { id, ...values }));
+    const { baseline, ...rest } = change;
+    if (baseline !== undefined) await writeBaseline(tx, id, baseline && wholeBaseline(baseline));
     await fitAll(tx);
-    await record(tx, profileUpdated, { ...about(id), data: { name: profile.name, change } });
+    const another = baseline === null ? null : ('another' as const);
+    const told = { ...rest, ...(baseline !== undefined && { baseline: another }) };
+    await record(tx, profileUpdated, { ...about(id), data: { name: profile.name, change: told } });
     return readProfile(tx, id);
   });
 }
@@ -201,6 +215,6 @@ async function named<T>(name: string, write: () => Promise<T>): Promise<T> {
   }
 }
 
-function about(id: number) {
+export function about(id: number) {
   return { subject: { type: 'server_profile', id }, organizationId: null };
 }

@@ -5,6 +5,7 @@ const rackId = 4503599627371101;
 
 const possible = { allowed: true, reason: null, code: null };
 const not = (reason: string) => ({ allowed: false, reason, code: 'conflict' });
+const same = 'no difference from the baseline of its profile keeps it out of stock';
 const idle = 'nothing keeps it from being used';
 
 const server = {
@@ -40,9 +41,11 @@ const server = {
   note: null,
   hardware: null,
   measured_at: null,
+  ...{ observed: null, observed_at: null, differences: null },
   actions: {
     ...{ place: possible, quarantine: possible },
     ...{ release: not(`ams2-07 is waiting: ${idle}`), retire: possible },
+    accept_differences: not(`ams2-07 is waiting: ${same}`),
     ...{ start: possible, stop: possible, restart: possible, console: possible, read: possible },
   },
   created_at: '2026-01-31T22:04:16.009Z',
@@ -57,6 +60,7 @@ const quarantined = {
   actions: {
     ...{ place: possible, quarantine: not(`ams2-07 is quarantined: ${outOfStock}`) },
     ...{ release: possible, retire: possible },
+    accept_differences: not(`ams2-07 is quarantined: ${same}`),
     ...{ start: possible, stop: possible, restart: possible, console: possible, read: possible },
   },
 };
@@ -81,6 +85,7 @@ const retired = {
       release: possible,
       retire: not('ams2-07 is retired: it can be retired while it is waiting, ready, quarantined, broken'),
     },
+    accept_differences: not(`ams2-07 is retired: ${same}`),
     ...{ start: unswitched, stop: unswitched, restart: unswitched },
     console: not('ams2-07 is retired: it has no BMC any more'),
     read: not('ams2-07 is retired: it has no BMC any more'),

@@ -46,6 +46,6 @@ export async function refuseDisksElsewhere(tx: TxContext, serverId: number, { di
 
 /** As staff sees it. */
 export function viewHardware(inventory: Inventory) {
-  const { memoryMib, memoryModules, ...rest } = inventory;
-  return { ...rest, memory_mib: memoryMib, memory_modules: memoryModules };
+  const { memoryMib, memoryModules, bootOrder = null, ...rest } = inventory;
+  return { ...rest, boot_order: bootOrder, memory_mib: memoryMib, memory_modules: memoryModules };
 }

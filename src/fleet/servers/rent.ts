@@ -1,6 +1,9 @@
+import type { Inventory } from '../../drivers/installer/index.ts';
 import { record } from '../../events/index.ts';
 import { type Context, fail, findHeldRestore, statement, type TxContext } from '../../platform/index.ts';
 import { areDisksMeasured } from '../assignments/disksOf.ts';
+import { findDifferences, keepObserved } from '../baselines/keep.ts';
+import { observedOf, type SeenBmc } from '../baselines/observe.ts';
 import {
   serverGivenBack,
   serverHeld,
@@ -18,6 +21,13 @@ interface SetAside {
   state?: 'quarantined' | 'broken';
   /** Default: `product`, which sees to the service itself. */
   by?: 'staff' | 'product';
+}
+
+interface Put {
+  reason?: string | null;
+  serviceId?: number | null;
+  /** From the baseline of its profile, which keep it out of stock. */
+  differences?: string[] | null;
 }
 
 const mayBeSomebodys =
@@ -124,10 +134,17 @@ const hold = statement<
 );
 const move = statement<
   never,
-  { id: number; state: ServerState; reason: string | null; serviceId: number | null; now: Date }
+  {
+    id: number;
+    state: ServerState;
+    reason: string | null;
+    serviceId: number | null;
+    differences: string | null;
+    now: Date;
+  }
 >(
   'fleet.moveServer',
-  `update servers set state = :state, reason = :reason::text, service_id = :serviceId::bigint, state_since = :now, was_on = null
+  `update servers set state = :state, reason = :reason::text, service_id = :serviceId::bigint, state_since = :now, was_on = null, differences = :differences::jsonb
    where id = :id`,
 );
 const lockToSetAside = statement<
@@ -202,8 +219,7 @@ export async function holdServers(
       return held;
     }
     // Staff took one of them out of stock at this moment; of those that were written others may be chosen now.
-    for (const { id } of written)
-      await tx.db.run(move, { id, state: 'ready', reason: null, serviceId: null, now: tx.clock.now() });
+    for (const { id } of written) await put(tx, id, 'ready');
   }
 }
 
@@ -264,16 +280,42 @@ export async function beginReturn(tx: TxContext, serviceId: number): Promise<num
   return server.id;
 }
 
+/** What was found of a server that came back, once it was wiped. */
+export interface Returned {
+  /** Those that were shut out at its BMC, by their names. */
+  accounts: string[];
+  /** What it said that it has when it was wiped; null: nobody knows any more. */
+  inventory: Inventory | null;
+  /** How its BMC was found, `users` as of before they were shut out; null: it was not looked at. */
+  seen: SeenBmc | null;
+}
+
 /**
- * A server that came back and was wiped is in stock again; one that is not on its way back from this service stays what it is. `accounts` are those that were shut
- * out at its BMC, by their names.
+ * A server that came back and was wiped is in stock again, unless it differs from the baseline of its profile; one that is not on its way back from this service stays
+ * what it is.
  */
-export async function restockServer(tx: TxContext, serviceId: number, accounts: string[]): Promise<void> {
+export async function restockServer(
+  tx: TxContext,
+  serviceId: number,
+  { accounts, inventory, seen }: Returned,
+): Promise<void> {
   const server = await tx.db.maybe(lockOfService, { serviceId });
   if (server?.state !== 'returning') return;
-  await put(tx, server.id, 'ready');
-  const data = { name: server.name, service_id: serviceId, accounts };
-  await record(tx, serverWiped, { ...about(server.id), data });
+  const { id, name } = server;
+  const differing = await findDifferences(tx, id, observedOf(inventory, seen));
+  // Nobody signs in there any more: what somebody takes as a baseline says so.
+  await keepObserved(tx, id, observedOf(inventory, seen && { ...seen, users: [] }));
+  const data = { name, service_id: serviceId, accounts };
+  if (differing === null) {
+    await put(tx, id, 'ready');
+    return record(tx, serverWiped, { ...about(id), data });
+  }
+  await put(tx, id, 'quarantined', differing);
+  await record(tx, serverWiped, { ...about(id), data });
+  await record(tx, serverQuarantined, {
+    ...about(id),
+    data: { name, ...differing, service_id: serviceId, by: 'product' },
+  });
 }
 
 /** Something is wrong with a server that comes back, which staff reads when it is set aside. */
@@ -319,7 +361,10 @@ async function put(
   tx: TxContext,
   id: number,
   state: ServerState,
-  { reason = null, serviceId = null }: { reason?: string | null; serviceId?: number | null } = {},
+  { reason = null, serviceId = null, differences = null }: Put = {},
 ): Promise<void> {
-  await tx.db.run(move, { id, state, reason, serviceId, now: tx.clock.now() });
+  await tx.db.run(move, {
+    ...{ id, state, reason, serviceId, now: tx.clock.now() },
+    differences: differences && JSON.stringify(differences),
+  });
 }

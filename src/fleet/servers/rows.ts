@@ -1,5 +1,6 @@
 import type { Inventory } from '../../drivers/installer/index.ts';
 import { statement } from '../../platform/index.ts';
+import type { Baseline } from '../baselines/compare.ts';
 import type { Reached } from './bmc.ts';
 import { viewHardware } from './hardware.ts';
 import { type AtWork, actionsOf, type CustomerWork, type PowerAction, type ServerState } from './states.ts';
@@ -42,6 +43,11 @@ export interface ServerRow {
   note: string | null;
   hardware: Inventory | null;
   measured_at: Date | null;
+  /** How it was found beside what it has; null: nobody has looked. */
+  observed: Baseline | null;
+  observed_at: Date | null;
+  /** How it differs from the baseline of its profile, for which it is kept out of stock; null: it is not. */
+  differences: string[] | null;
   created_at: Date;
 }
 
@@ -69,7 +75,7 @@ const isOfBackup = `exists (select from (select restored_at from restores where 
 
 export const selectServer = `
   select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.customer_work, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
-    t.hardware, t.measured_at, t.created_at, ${byName} as by_name, ${atWork} as at_work, ${isOfBackup} as is_of_backup,
+    t.hardware, t.measured_at, t.observed, t.observed_at, t.differences, t.created_at, ${byName} as by_name, ${atWork} as at_work, ${isOfBackup} as is_of_backup,
     (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
     (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,
        'switch_port', p.switch_port) order by p.position), '[]')
@@ -110,6 +116,7 @@ export function viewServer(row: ServerRow) {
     })),
     hardware: row.hardware && viewHardware(row.hardware),
     measured_at: row.measured_at,
+    ...{ observed: row.observed, observed_at: row.observed_at, differences: row.differences },
     actions: actionsOf(row),
     created_at: row.created_at,
   };

@@ -13,6 +13,8 @@ import {
   Strict,
   Timestamp,
 } from '../../platform/http/index.ts';
+import { bootSources } from '../baselines/compare.ts';
+import { Baseline } from '../baselines/schema.ts';
 import { Note } from '../racks/schema.ts';
 import { refusalCodes, serverActions, serverStates } from './states.ts';
 
@@ -206,6 +208,11 @@ export const Hardware = named(
       serial: Type.String(),
     }),
     ...serverMeasured,
+    boot_order: Nullable(
+      Type.Array(Choice(bootSources), {
+        description: 'What its UEFI starts, in order; null: nobody can read that, as with BIOS',
+      }),
+    ),
     bmc: Nullable(
       Type.Object(
         {
@@ -249,6 +256,17 @@ export const Server = named(
     note: Nullable(Type.String()),
     hardware: Nullable(Hardware),
     measured_at: Nullable(Timestamp),
+    observed: Nullable(Baseline),
+    observed_at: Nullable({
+      ...Timestamp,
+      description: 'When it was looked how it is beside what it has: enrolled, or come back; null: never',
+    }),
+    differences: Nullable(
+      Type.Array(Type.String(), {
+        description:
+          'From the baseline of its profile, in words, for which it is kept out of stock until they are accepted; null: it is not',
+      }),
+    ),
     actions: PossibleActions(
       { each: 'PossibleServerAction', all: 'PossibleServerActions' },
       serverActions,

@@ -17,7 +17,7 @@ import { requireAction, type ServerState } from './states.ts';
 
 const writeState = statement<never, { id: number; state: ServerState; reason: string | null; now: Date }>(
   'fleet.writeServerState',
-  'update servers set state = :state, reason = :reason, state_since = :now where id = :id',
+  'update servers set state = :state, reason = :reason, state_since = :now, differences = null where id = :id',
 );
 const leaveRack = statement<never, { id: number }>(
   'fleet.leaveRack',

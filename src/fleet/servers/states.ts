@@ -42,6 +42,8 @@ const power = {
   ...{ byBmc: true, atRest: true },
 } as const;
 
+const doesNotDiffer = 'no difference from the baseline of its profile keeps it out of stock';
+
 const rules = {
   place: { from: inRack, otherwise: 'release it first', atRest: true },
   quarantine: {
@@ -50,6 +52,7 @@ const rules = {
   },
   // It waits to be looked at again: nobody knows what happened to it meanwhile.
   release: { from: [...aside, 'retired'], otherwise: 'nothing keeps it from being used' },
+  accept_differences: { from: ['quarantined'], otherwise: doesNotDiffer },
   retire: {
     from: ['waiting', 'ready', ...aside],
     otherwise: `it can be retired while it is ${[...inStock, ...aside].join(', ')}`,
@@ -78,6 +81,8 @@ export interface InState {
   /** Null: nobody said how it is reached. `action`: what is done with its power right now. */
   bmc: { action: PowerAction | null } | null;
   customer_work: CustomerWork | null;
+  /** From the baseline of its profile, for which alone it is in quarantine; null: it is not. */
+  differences: string[] | null;
   /** For its service; null: it has none. */
   at_work: AtWork | null;
   /** It is a service's as of a backup that nobody has released, and nothing was begun with it since. */
@@ -104,7 +109,7 @@ const jobAtWork = 'a job works on it or waits for you, which is retried, or dism
 
 function reasonAgainst(
   action: ServerAction,
-  { name, state, bmc, customer_work: work, at_work: atWork, is_of_backup: isOfBackup }: InState,
+  { name, state, bmc, customer_work: work, at_work: atWork, is_of_backup: isOfBackup, differences }: InState,
 ): ReasonAgainst<(typeof refusalCodes)[number]> | null {
   const { from, otherwise, byBmc = false, atRest = false }: Rule = rules[action];
   if (action === 'quarantine' && ofServices.includes(state)) {
@@ -114,6 +119,8 @@ function reasonAgainst(
     if (atWork === 'job') return { code: 'conflict', message: `${name} is ${state}: ${jobAtWork}` };
   }
   if (!from.includes(state)) return { code: 'conflict', message: `${name} is ${state}: ${otherwise}` };
+  if (action === 'accept_differences' && differences === null)
+    return { code: 'conflict', message: `${name} is ${state}: ${doesNotDiffer}` };
   if (byBmc && bmc === null)
     return { code: 'conflict', message: `${name} has no BMC: say how it is reached first` };
   if (atRest && bmc !== null && bmc.action !== null)

@@ -42,6 +42,8 @@ export function ipmiControls(connection: BmcConnection, program: IpmiProgram): B
     signsIn: (user, password, leftMs) => letsIn(ipmi, leftMs, { user, password }),
     becomes: (password) => ipmi.becomes(password),
     readCipherSuites: (leftMs) => readCipherSuites(ipmi, leftMs),
+    // IPMI speaks of itself alone.
+    readServices: async () => null,
     letsInWithoutPassword: (leftMs) =>
       letsIn(ipmi, leftMs, { user: connection.user, password: 'not-the-password', suite: 0 }),
     letsInWithoutName: (leftMs) => letsIn(ipmi, leftMs, { user: '', password: '' }),

@@ -22,6 +22,7 @@ async function underTest(): Promise<BmcUnderTest> {
       void (await rack.tool('raw', ...'0x0a 0x44 0 0 2 0 0 0 0 0x20 0 4 1 1 1 0x57 0x90 0x70'.split(' '))),
     // It cannot be told not to.
     unsafe: ['suite_0'],
+    services: null,
     close: () => rack.close(),
   };
 }

@@ -9,6 +9,7 @@ import { redfishClient } from './client.ts';
 import { findPlaces, type Places } from './places.ts';
 import { readEvents, readSensors } from './readings.ts';
 import { at, numberAt, textAt } from './resource.ts';
+import { readServices } from './services.ts';
 import { press, readBoot, readPower, setBoot } from './system.ts';
 
 /** A BMC that speaks Redfish. The standard has no serial line: it is had over IPMI where the BMC says that it speaks that as well, and so is what is unsafe about that. */
@@ -81,6 +82,7 @@ export function redfishControls(connection: BmcConnection, program: IpmiProgram)
       const over = await overIpmi(leftMs);
       return over === null ? null : over.ipmi.readCipherSuites(over.leftMs);
     },
+    readServices: (leftMs) => placed(leftMs, (where, left) => readServices(redfish, where, left)),
     async letsInWithoutPassword(leftMs) {
       const over = await overIpmi(leftMs);
       return over === null ? false : over.ipmi.letsInWithoutPassword(over.leftMs);

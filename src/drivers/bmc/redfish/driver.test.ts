@@ -37,6 +37,7 @@ async function underTest(): Promise<BmcUnderTest> {
     },
     // Over IPMI, which it speaks as well.
     unsafe: ['suite_0'],
+    services: ['HTTPS', 'IPMI'],
     async close() {
       stand.close();
       await rack.close();

@@ -75,6 +75,7 @@ export function simulatedControls(rack: SimulatedRack, connection: BmcConnection
       password = next;
     },
     readCipherSuites: (leftMs) => read(leftMs, ({ cipherSuites }) => cipherSuites),
+    readServices: (leftMs) => read(leftMs, ({ services }) => services),
     letsInWithoutPassword: (leftMs) => read(leftMs, ({ failing }) => failing.letsInWithoutPassword ?? false),
     letsInWithoutName: (leftMs) => read(leftMs, ({ failing }) => failing.letsInWithoutName ?? false),
     close: async () => undefined,

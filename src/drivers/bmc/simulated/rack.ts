@@ -21,6 +21,8 @@ export interface SimulatedBmc {
   sensors: SensorReading[];
   events: BmcEvent[];
   cipherSuites: number[];
+  /** Names of the network services that are switched on. */
+  services: string[];
   /** What goes wrong, until it is switched off again. */
   failing: SimulatedFailures;
   /** Called when the server went on, off or began anew, as whoever plays its system wants to know. */
@@ -117,6 +119,7 @@ function newBmc(nth: number): SimulatedBmc {
     ],
     events: [],
     cipherSuites: [3, 17],
+    services: ['HTTPS', 'IPMI'],
     failing: {},
     line: newLine(),
   };

@@ -47,6 +47,7 @@ async function underTest(): Promise<BmcUnderTest> {
       bmc.events.push({ id: String(bmc.events.length), at: null, subject: 'CPU Temp', message: 'too hot' });
     },
     unsafe: [],
+    services: ['HTTPS', 'IPMI'],
     close,
   };
 }

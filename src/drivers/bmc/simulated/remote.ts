@@ -19,7 +19,7 @@ export const remoteCalls = [
   ...(['identify', 'readPower', 'press', 'readNextBoot', 'setNextBoot'] as const),
   ...(['serialHolder', 'showsSerial'] as const),
   ...(['readSensors', 'readEvents', 'listAccounts', 'setPassword', 'takeAccess', 'disable'] as const),
-  ...(['signsIn', 'readCipherSuites', 'letsInWithoutPassword', 'letsInWithoutName'] as const),
+  ...(['signsIn', 'readCipherSuites', 'readServices', 'letsInWithoutPassword', 'letsInWithoutName'] as const),
 ];
 export type RemoteCall = (typeof remoteCalls)[number];
 

@@ -19,11 +19,18 @@ ipmitool -I open mc info > bmc 2>/dev/null && for channel in 1 8 2 3 4 5 6 7; do
   # The first that has an address.
   grep -q '^IP Address  *: *[0-9]' lan && ! grep -q '^IP Address  *: *0\.0\.0\.0' lan && { cat lan >> bmc; break; }
 done
+# What its firmware starts, in order, as it keeps that; BIOS shows nothing of it.
+: > efi
+for variable in /sys/firmware/efi/efivars/BootOrder-8be4df61-* /sys/firmware/efi/efivars/Boot[0-9A-F][0-9A-F][0-9A-F][0-9A-F]-8be4df61-*; do
+  [ -r "$variable" ] || continue
+  name=${variable##*/}
+  printf '%s %s\n' "${name%%-*}" "$(head -c 2048 "$variable" | od -An -v -tx1 | tr -d ' \n')"
+done | head -n 80 >> efi
 jq -nc --slurpfile disks disks.jsonl --slurpfile lscpu lscpu --slurpfile links links \
-  --rawfile memory memory --rawfile bmc bmc \
+  --rawfile memory memory --rawfile bmc bmc --rawfile efi efi \
   --arg uuid "$(cat /sys/class/dmi/id/product_uuid)" --arg vendor "$(cat /sys/class/dmi/id/sys_vendor)" \
   --arg product "$(cat /sys/class/dmi/id/product_name)" --arg serial "$(cat /sys/class/dmi/id/product_serial)" \
   --arg firmware "$(cat /sys/class/dmi/id/bios_version)" --arg kib "$(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo)" \
   --arg boot "$([ -d /sys/firmware/efi ] && echo uefi || echo bios)" \
   '{kind: "inventory", system: {uuid: $uuid, vendor: $vendor, product: $product, serial: $serial, firmware: $firmware, boot: $boot},
-    memory_kib: ($kib | tonumber), memory: $memory, lscpu: $lscpu[0].lscpu, links: $links[0], disks: $disks, bmc: $bmc}'
+    memory_kib: ($kib | tonumber), memory: $memory, lscpu: $lscpu[0].lscpu, links: $links[0], disks: $disks, bmc: $bmc, efi: $efi}'

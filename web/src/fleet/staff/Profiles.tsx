@@ -7,6 +7,7 @@ import { drawnOf } from '../../data/drawn.ts';
 import { serverProfiles, staffProducts } from '../../data/queries/staff/index.ts';
 import { useText } from '../../text/index.ts';
 import { Act, Group, LinkTo, ListPage, Named, NamedChoice, NamedLong, useColumns } from '../../ui/index.ts';
+import { WriteBaseline } from './Baseline.tsx';
 
 type Profile = Schema<'ServerProfile'>;
 type Rules = Partial<Pick<Profile, 'threads' | 'memory_gib' | 'model' | 'disks' | 'note' | 'product_id'>>;
@@ -14,7 +15,19 @@ type Rules = Partial<Pick<Profile, 'threads' | 'memory_gib' | 'model' | 'disks' 
 export function Profiles() {
   const { t } = useText();
   const columns = useColumns<Profile>(
-    ['name', 'product', 'threads', 'memory_gib', 'model', 'disks', 'ready', 'servers', 'note', 'actions'],
+    [
+      'name',
+      'product',
+      'threads',
+      'memory_gib',
+      'model',
+      'disks',
+      'baseline',
+      'ready',
+      'servers',
+      'note',
+      'actions',
+    ],
     {
       disks: ({ disks }) => disks && (disks.length === 0 ? t('racks.noDisks') : linesOf(disks).join(', ')),
       product: ({ product, product_id: id }) =>
@@ -23,6 +36,8 @@ export function Profiles() {
             {product}
           </LinkTo>
         ),
+      baseline: ({ baseline, baseline_from: from }) =>
+        baseline === null ? null : from === null ? t('racks.byHand') : t('racks.takenFrom', { name: from }),
       servers: ({ id, servers }) => (
         <LinkTo to="/staff/servers" search={{ profile_id: id }}>
           {servers}
@@ -126,8 +141,9 @@ function rulesIn({
   };
 }
 
-function Acts({ of: { id, name } }: { of: Profile }) {
+function Acts({ of }: { of: Profile }) {
   const { t } = useText();
+  const { id, name } = of;
   const path = { id };
   return (
     <Group gap="xs">
@@ -151,6 +167,7 @@ function Acts({ of: { id, name } }: { of: Profile }) {
           </>
         )}
       </Act>
+      <WriteBaseline of={of} />
       <Act
         operation="removeServerProfile"
         label={t('staff.delete')}

@@ -24,6 +24,7 @@ import {
   Thing,
   useColumns,
 } from '../../ui/index.ts';
+import { Observed } from './Baseline.tsx';
 import { Hardware } from './Hardware.tsx';
 import { ServerConsole } from './ServerConsole.tsx';
 import { changeOf, ServerFields } from './ServerFields.tsx';
@@ -61,6 +62,7 @@ export function Server() {
             />
             <Acts of={server} />
           </Section>
+          <Observed of={server} />
           {server.hardware && <Hardware of={server.hardware} />}
           <Ports of={server} />
           <Bmc of={server} />
