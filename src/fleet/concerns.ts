@@ -67,6 +67,7 @@ export const fleetConcerns: ConcernSource[] = [
       `select s.id, null::bigint as organization_id, b.problem_since as since, s.name || ': ' || b.problem as message
        from server_bmcs b join servers s on s.id = b.server_id
        where b.problem is not null and not (b.is_silent and exists (select from (${silentRacks}) r where r.id = s.rack_id))
+         and not exists (select from server_assignments g where g.server_id = s.id and g.locked_out_at is not null and g.state = 'open')
        order by b.problem_since desc, b.server_id desc limit :limit`,
     ),
   },
@@ -79,6 +80,18 @@ export const fleetConcerns: ConcernSource[] = [
       `select s.id, null::bigint as organization_id, r.critical_since as since, s.name || ': ' || r.critical as message
        from server_readings r join servers s on s.id = r.server_id where r.critical is not null
        order by r.critical_since desc, r.server_id desc limit :limit`,
+    ),
+  },
+  {
+    kind: 'server.locked_out',
+    subject: 'server',
+    title: 'Servers that come back and whose BMC does not let us in: start them anew by hand',
+    find: statement<Concern, { limit: number }>(
+      'fleet.lockedOutServers',
+      `select s.id, null::bigint as organization_id, g.locked_out_at as since,
+         s.name || ': its BMC does not let us in. Start it anew by its button, and it gives its BMC our account from inside' as message
+       from server_assignments g join servers s on s.id = g.server_id
+       where g.locked_out_at is not null and g.state = 'open' order by g.locked_out_at desc, g.id desc limit :limit`,
     ),
   },
   {

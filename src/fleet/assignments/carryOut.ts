@@ -1,7 +1,6 @@
 import { type Bmc, type BmcConnection, BmcError } from '../../drivers/bmc/index.ts';
 import {
   type Context,
-  type Drivers,
   findLastRestore,
   statement,
   type TxContext,
@@ -11,19 +10,14 @@ import { readNonce } from '../enrolment/readNonce.ts';
 import { proveStart } from '../enrolment/starts.ts';
 import { bmcConnection, deafToButton } from '../servers/life.ts';
 import { isOutOfOrder } from '../servers/silence.ts';
+import { type AtHand, ServerFailure } from './atHand.ts';
 import { disksOf, type ServerDisk } from './disksOf.ts';
 import { giveUp } from './hear.ts';
+import { isLockedOut, lockedOut, noteLockedOut, requireLetIn } from './lockedOut.ts';
 import { findAssignment } from './open.ts';
 import { type Assignment, type AssignmentFailure, lockAssignment } from './rows.ts';
 
-/** What a step of a saga has at hand. */
-export interface AtHand {
-  ctx: Context;
-  drivers: Drivers;
-  signal: AbortSignal;
-  /** It was held after a restore of the database: what is known of the server may be of before somebody else got it. */
-  isHeld: boolean;
-}
+export { type AtHand, ServerFailure } from './atHand.ts';
 
 /** Until where an assignment is carried out: the server was switched on for it, it was proved to be the server, the installer is done. */
 export type Stage = 'powered' | 'proved' | 'done';
@@ -67,16 +61,6 @@ const firmwareOf = statement<{ boot: 'bios' | 'uefi' | null }, { serverId: numbe
   `select hardware -> 'firmware' ->> 'boot' as boot from servers where id = :serverId`,
 );
 
-/** Why an assignment cannot come to its end, be it the server's fault or not; `permanent`. */
-export class ServerFailure extends Error {
-  readonly code: AssignmentFailure;
-  readonly permanent = true;
-  constructor(code: AssignmentFailure, message: string, options: { cause?: unknown } = {}) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
 /**
  * Goes on with an assignment until a stage is reached, and returns; while it is not, it throws what makes a job come again and use no attempt up (`waits`).
  * Each call finds by itself what is to be done next, so it may be repeated after anything. {@link ServerFailure} when the server is out of order.
@@ -87,9 +71,8 @@ export async function carryOut(at: AtHand, id: number, until: Stage): Promise<vo
   if (at.isHeld) assignment = await begunSinceRestore(at, assignment);
   if (assignment.powered_at === null) {
     if (at.isHeld && assignment.heard_at === null) await requireServerOff(at, assignment.server_id);
-    await withBmcOf(at, assignment.server_id, sinceOf(assignment), (bmc) =>
-      startFromNetwork(at.ctx, bmc, assignment),
-    );
+    if (assignment.locked_out_at !== null) await requireLetIn(at, assignment, assignment.locked_out_at);
+    await powerFromNetwork(at, assignment);
     await at.ctx.db.run(powered, { id, now: at.ctx.clock.now() });
   }
   if (until === 'powered') return;
@@ -102,6 +85,19 @@ export async function carryOut(at: AtHand, id: number, until: Stage): Promise<vo
     await requireGoing(at.ctx, id);
   }
   throw Object.assign(new Error(inWords(assignment)), { code: 'server_at_work', waits: true });
+}
+
+/** Of a server that comes back whose BMC does not let us in: waits until it does again. */
+async function powerFromNetwork(at: AtHand, assignment: Assignment): Promise<void> {
+  try {
+    await withBmcOf(at, assignment.server_id, sinceOf(assignment), (bmc) =>
+      startFromNetwork(at.ctx, bmc, assignment),
+    );
+  } catch (error) {
+    if (at.isHeld || !isLockedOut(assignment, error)) throw error;
+    await noteLockedOut(at.ctx, assignment.id);
+    throw lockedOut();
+  }
 }
 
 /** A rescue system that runs goes on being what the server starts. */

@@ -7,6 +7,7 @@ import { findStart, type KeptStart } from '../enrolment/starts.ts';
 import { keepMeasuredDisks, otherThanSold } from './disksOf.ts';
 import { isDoubted } from './doubts.ts';
 import { hear } from './hear.ts';
+import { planInside } from './lockedOut.ts';
 import { lookForRescue } from './proveRescue.ts';
 import { type Assignment, assignmentById, failAssignment, lockAssignment, openWork } from './rows.ts';
 import { patient, type Trees } from './trees.ts';
@@ -65,8 +66,10 @@ export function serverDesk(ctx: Context, trees: Trees): Desk {
       return mine === null ? strangers.plan(start) : planOf(ctx, treeOf, mine);
     },
     async meanwhile(start) {
-      // Whoever is not proved to be the server is told nothing.
-      return (await assigned(start.tokenHash)) === null ? strangers.meanwhile(start) : { task: 'wait' };
+      const mine = await assigned(start.tokenHash);
+      if (mine === null) return strangers.meanwhile(start);
+      // Whoever is not proved to be the server is told nothing, but to let us into a BMC of its own.
+      return (await planInside(ctx, mine.id)) ?? { task: 'wait' };
     },
     async image(start) {
       const mine = await assigned(start.tokenHash);

@@ -4,6 +4,7 @@ import { type Context, statement, type TxContext, transaction } from '../../plat
 import { serverInstalled } from '../events.ts';
 import { about, requireServer } from '../servers/staff.ts';
 import { disksOf } from './disksOf.ts';
+import { hearInside } from './lockedOut.ts';
 import {
   type Assignment,
   type AssignmentFailure,
@@ -55,7 +56,8 @@ export async function hear(
     await ctx.db.run(writeDisks, { startId: start.id, disks: JSON.stringify(disks), measured, inventory });
     return;
   }
-  if (!start.proved || report.kind === 'bmc') return;
+  if (report.kind === 'bmc') return hearInside(ctx, start.id, report.problem);
+  if (!start.proved) return;
   await transaction(ctx, 'fleet.hearAssignment', async (tx) => {
     const assignment = await tx.db.maybe(lockAssignment, { id: start.assignmentId });
     // The last report may come twice.

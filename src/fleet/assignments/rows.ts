@@ -58,10 +58,12 @@ export interface Assignment {
   given_at: Date | null;
   /** Since when the rescue system of the last start runs; null: it does not. */
   reached_at: Date | null;
+  /** Since when the BMC of a server that comes back does not let us in; null: it does. */
+  locked_out_at: Date | null;
 }
 
 const columns = `id, server_id, service_id, kind, state, plan, tree, tree_sha256, tree_bytes, disks, wipe, step, bytes, erasures, failure_code, failure, tries,
-  opened_at, powered_at, heard_at, ended_at, given_at, reached_at`;
+  opened_at, powered_at, heard_at, ended_at, given_at, reached_at, locked_out_at`;
 export const assignmentById = statement<Assignment, { id: number }>(
   'fleet.assignment',
   `select ${columns} from server_assignments where id = :id`,

@@ -29,8 +29,17 @@ const write = statement<never, { serverId: number; at: string; password: Buffer;
  * between setting one and keeping it, or when the database comes back as it was before.
  */
 function passwordOf({ seal }: Context, serverId: number, no: number): string {
+  return derived((nth) => seal.fingerprint(`password ${no}.${nth} of the BMC of server ${serverId}`));
+}
+
+/** One that whoever has the key of the installation can make again, by what it is for. */
+export function derivedPassword({ seal }: Context, purpose: string): string {
+  return derived((nth) => seal.fingerprint(`${nth} ${purpose}`));
+}
+
+function derived(bytesOf: (nth: number) => Buffer): string {
   for (let nth = 0; ; nth += 1) {
-    const bytes = seal.fingerprint(`password ${no}.${nth} of the BMC of server ${serverId}`);
+    const bytes = bytesOf(nth);
     // Those beyond the last whole turn of the letters would come up more often.
     const even = [...bytes].filter((byte) => byte < 256 - (256 % letters.length));
     const password = even
