@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { ServerSensor, serverMeasured } from '../fleet/index.ts';
 import { Choice, Id, Nullable, named, PossibleActions, Strict, Timestamp } from '../platform/http/index.ts';
-import { Action, Hostname, Ips, KeyIds, Password, Traffic } from '../vps/index.ts';
+import { Action, Hostname, Ips, KeyIds, Password, Traffic, UserData } from '../vps/index.ts';
 import { dedicatedActions, dedicatedStates, refusalCodes } from './states.ts';
 
 export const Overview = named(
@@ -144,6 +144,7 @@ export const Reinstall = named(
     password: Type.Optional(Password),
     ssh_key_ids: Type.Optional({ ...KeyIds, description: 'Default: all keys of your account' }),
     hostname: Type.Optional(Hostname),
+    user_data: Type.Optional(UserData),
     disks: Type.Optional(
       Strict({
         layout: Choice(['single', 'raid1']),

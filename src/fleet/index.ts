@@ -119,7 +119,7 @@ export { dedicatedModule } from './profiles/staff.ts';
 export { replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';
 export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
-export { listServerImages, serverTreeOf } from './serverImages.ts';
+export { listServerImages, readsUserData, serverTreeOf } from './serverImages.ts';
 export { sealedBmcs } from './servers/bmc.ts';
 export { beginCustomerWork, endCustomerWork } from './servers/customerWork.ts';
 export {

@@ -1,4 +1,4 @@
-import type { TreeName } from '../drivers/installer/index.ts';
+import { readsUserData, type TreeName } from '../drivers/installer/index.ts';
 import type { Context } from '../platform/index.ts';
 import { type Image, listImages } from './images.ts';
 
@@ -9,6 +9,9 @@ const trees: Readonly<Record<string, TreeName>> = { tiny: 'tiny', 'debian-12': '
 export function serverTreeOf({ source }: Pick<Image, 'source'>): TreeName | null {
   return source.kind === 'build' ? (trees[source.recipe] ?? null) : null;
 }
+
+/** Whether a system that servers are installed from reads its customer's user data. */
+export { readsUserData };
 
 /** The images on offer that servers can be installed with. */
 export async function listServerImages(ctx: Context): Promise<Image[]> {

@@ -65,6 +65,7 @@ export {
   KeyIds,
   Password,
   Traffic,
+  UserData,
 } from './schema.ts';
 export { lateBackupMeasures } from './snapshots/lateBackups.ts';
 export { findUnknownMachines } from './unknown.ts';

@@ -211,7 +211,7 @@ export const Password = Type.String({
 });
 export const KeyIds = Type.Array(Id, { maxItems: 100, uniqueItems: true });
 export const Hostname = Type.String({ maxLength: identityLimits.hostnameBytes });
-const UserData = Type.String({
+export const UserData = Type.String({
   maxLength: identityLimits.userDataBytes,
   description: 'For cloud-init; at most 64 KiB of UTF-8',
 });

@@ -122,6 +122,7 @@ export async function openRack({
           passwordHash: null,
           mac,
           nameservers: ['192.0.2.53'],
+          userData: null,
         },
         addresses: [{ family: 4, address, prefix: 24, gateway: network.address }],
       },

@@ -150,7 +150,7 @@ const planStep: ProvisionStep = {
             prefix,
             gateway,
           })),
-          nameservers: [],
+          ...{ nameservers: [], userData: null },
         },
       },
       tree,

@@ -217,7 +217,9 @@ describe('what cannot be is refused and changes nothing', () => {
     ]);
     expect((await refused({ ...wanted, password: 'short' }))[1]).toBe('weak_password');
     expect((await refused({ ...wanted, hostname: 'not a name' }))[1]).toBe('invalid_domain');
-    expect((await refused({ ...wanted, user_data: '#cloud-config' })).slice(0, 2)).toEqual(invalid);
+    expect(await refused({ ...wanted, user_data: '#cloud-config' })).toEqual([
+      ...[...invalid, 'user_data', expect.stringContaining('tiny, which has no cloud-init')],
+    ]);
     expect((await refused({ os: 'tiny' })).slice(0, 2)).toEqual(invalid);
     expect(await overview(server)).toMatchObject({ state: 'running', locked: false });
     expect([server.wipes, server.bmc.power, await jobsOf(server.serviceId)]).toEqual([1, 'on', []]);

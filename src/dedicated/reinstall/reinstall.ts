@@ -1,11 +1,13 @@
 import { findProducts } from '../../catalog/index.ts';
 import { identityLimits } from '../../drivers/hypervisor/index.ts';
+import type { TreeName } from '../../drivers/installer/index.ts';
 import {
   closeAllOf,
   disksOf,
   listAddresses,
   listServerImages,
   openAssignment,
+  readsUserData,
   serverTreeOf,
 } from '../../fleet/index.ts';
 import { type Context, fail, type NamedJob, type OrganizationContext } from '../../platform/index.ts';
@@ -19,6 +21,7 @@ import { chooseLayout, type WantedDisks } from './layout.ts';
 export interface ReinstallBody extends WantedAccess {
   os: string;
   hostname?: string | undefined;
+  user_data?: string | undefined;
   disks?: WantedDisks | undefined;
   /** What the server is called, typed by whoever means it. */
   confirm: string;
@@ -52,18 +55,29 @@ export async function reinstallDedicated(ctx: OrganizationContext, id: number, b
     const hostname = body.hostname?.toLowerCase() ?? called;
     if (Buffer.byteLength(hostname) > identityLimits.hostnameBytes)
       throw refused('hostname', `must have at most ${identityLimits.hostnameBytes} characters`);
+    const userData = userDataFor(slug, tree, body.user_data);
     const addresses = await addressesOf(tx, id);
     if (addresses.length === 0)
       throw fail('action_not_allowed', {
         message: 'The service has no address at which a system could be reached',
       });
     await closeAllOf(tx, server.id);
-    const identity = { hostname, keys, passwordHash, addresses, nameservers: [] };
+    const identity = { hostname, keys, passwordHash, addresses, nameservers: [], userData };
     const work = { task: 'install' as const, wipe: layout.serials, layout, identity };
     const assignmentId = await openAssignment(tx, server.id, work, tree, { isOthers: true });
     return { assignmentId, os: slug, hostname };
   });
   return { action: viewAction(ctx, action), password: shown };
+}
+
+/** It is in the sealed plan alone, and goes with it when the installer is done or the action ends. Null: none. */
+function userDataFor(slug: string, tree: TreeName, userData = ''): string | null {
+  if (userData === '') return null;
+  if (!readsUserData(tree))
+    throw refused('user_data', `is read by no program of ${slug}, which has no cloud-init: leave it out`);
+  if (Buffer.byteLength(userData) > identityLimits.userDataBytes)
+    throw refused('user_data', `must have at most ${identityLimits.userDataBytes} bytes of UTF-8`);
+  return userData;
 }
 
 /** A system that servers can be installed with and that the service's product offers; one that asks nobody for a system offers all. */

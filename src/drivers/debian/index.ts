@@ -3,6 +3,7 @@
  * kernels and their modules, and the archives that kernels start from. Images of machines (`hypervisor/images`) and the system that
  * installs servers (`installer`) are both built of it.
  */
+export { cloudInitModules } from './cloudInit.ts';
 export { cpioArchive } from './cpio.ts';
 export { withFileLock } from './fileLock.ts';
 export { kept } from './kept.ts';

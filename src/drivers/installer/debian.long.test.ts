@@ -45,7 +45,7 @@ async function rackOf(number: number, firmware: 'bios' | 'uefi'): Promise<Rack> 
 }
 
 /** Has Debian installed on both disks, and waits until it greets. */
-async function install(rack: Rack): Promise<void> {
+async function install(rack: Rack, userData: string | null = null): Promise<void> {
   const tree = await ensureTree(installer ?? '', 'debian-12', () => undefined);
   const plan = rack.installs(serials);
   const [first] = plan.identity.addresses;
@@ -55,7 +55,7 @@ async function install(rack: Rack): Promise<void> {
     ...plan,
     image: { sha256: tree.sha256 },
     identity: {
-      ...plan.identity,
+      ...{ ...plan.identity, userData },
       // root's password is `Bare-Metal-1`.
       passwordHash:
         '$6$innkeeper$R0HVNjvO67/YQ1gMPbot4FFp8SpmPK/Uyzgva7yH26cnkE2Mp/oFbntEOGfmEk16XpJ05WN/WQTh..Ttft4981',
@@ -90,6 +90,11 @@ async function startsFromEither(rack: Rack, was: string[]): Promise<void> {
 
 let others: string[] = [];
 
+const userData = `#cloud-config
+write_files: [{path: /root/said, content: "as it is: $(reboot)"}]
+runcmd: [[sh, -c, 'echo ran >> /root/ran; cloud-init query userdata > /root/heard']]
+`;
+
 describe.skipIf(skip !== null)('Debian on a server with BIOS', () => {
   let rack: Rack;
   let was: string[];
@@ -101,7 +106,7 @@ describe.skipIf(skip !== null)('Debian on a server with BIOS', () => {
   it(
     'is installed, and greets',
     async () => {
-      await install(rack);
+      await install(rack, userData);
       was = await whoIs(rack);
       others = was;
     },
@@ -130,6 +135,11 @@ describe.skipIf(skip !== null)('Debian on a server with BIOS', () => {
         '/usr/bin/ping cap_net_raw=ep\nusr/bin\n',
       );
       await isUp(rack);
+      // What its customer wanted done was done once, by what is no part of who the server is.
+      expect(await rack.ssh('cloud-init status --wait', patienceMs)).toContain('status: done');
+      expect(await rack.ssh('cat /root/said; echo; cat /root/ran')).toBe('as it is: $(reboot)\nran\n');
+      expect(await rack.ssh('cat /root/heard')).toContain(userData.trim());
+      expect(await whoIs(rack)).toEqual(was);
       expect(await rack.ssh('systemctl is-active mdmonitor')).toBe('active\n');
       // Debian starts it on real servers alone.
       expect(await rack.ssh('systemctl is-enabled smartmontools')).toBe('enabled\n');
@@ -184,6 +194,7 @@ describe.skipIf(skip !== null)('Debian on a server with BIOS', () => {
       await greets(rack, boot);
       expect(await rack.ssh('cat /proc/cmdline')).not.toContain('6.1.0-999');
       await isUp(rack);
+      expect(await rack.ssh('cat /root/ran; hostname')).toBe('ran\nmetal1.example.com\n');
     },
     6 * patienceMs,
   );
@@ -239,6 +250,12 @@ describe.skipIf(skip !== null)('Debian on a server with UEFI', () => {
       for (const each of mine) expect(others).not.toContain(each);
       expect(await rack.ssh('ls -d /sys/firmware/efi')).toBe('/sys/firmware/efi\n');
       await isUp(rack);
+      // Without user data it does nothing.
+      expect(await rack.ssh('ls /run/cloud-init; systemctl is-active cloud-init; true')).toBe(
+        'disabled\ninactive\n',
+      );
+      const [said] = rack.told('inventory');
+      expect(said?.inventory.bootOrder).toEqual(expect.arrayContaining(['network', 'disk']));
       await startsFromEither(rack, mine);
     },
     7 * patienceMs,

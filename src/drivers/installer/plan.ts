@@ -55,6 +55,8 @@ export interface Identity {
   mac: string;
   addresses: Address[];
   nameservers: string[];
+  /** For cloud-init, word for word, of a system that has it; null: none. */
+  userData: string | null;
 }
 
 const mostDisks = 64;
@@ -92,7 +94,7 @@ function checkInstall({ wipe, layout, image, identity }: InstallPlan): void {
 }
 
 function checkRescue(plan: RescuePlan): void {
-  checkPerson({ ...plan, nameservers: [] });
+  checkPerson({ ...plan, nameservers: [], userData: null });
   checkMac(plan.mac);
   plan.addresses.forEach(checkAddress);
 }
@@ -125,9 +127,12 @@ function checkAddress({ family, address, prefix, gateway }: Address): void {
 }
 
 /** The same rules as for machines. */
-function checkPerson(of: Pick<Identity, 'hostname' | 'keys' | 'passwordHash' | 'nameservers'>): void {
+function checkPerson(
+  of: Pick<Identity, 'hostname' | 'keys' | 'passwordHash' | 'nameservers' | 'userData'>,
+): void {
   try {
-    checkIdentity({ ...of, authorizedKeys: of.keys, userData: null });
+    // Plans of before have none.
+    checkIdentity({ ...of, authorizedKeys: of.keys, userData: of.userData ?? null });
   } catch (cause) {
     if (cause instanceof HypervisorError) throw new InstallerError('plan_invalid', cause.message, { cause });
     throw cause;

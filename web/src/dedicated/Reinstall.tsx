@@ -11,6 +11,7 @@ import {
   Bullets,
   Field,
   Form,
+  LongField,
   NewPassword,
   Refusal,
   Section,
@@ -72,13 +73,14 @@ export function ReinstallServer({ id }: { id: number }) {
         fields={reinstallDedicatedServer}
         submit={t('again.submit')}
         isReady={typed.trim() === found.hostname}
-        onSubmit={async ({ password, hostname }) => {
+        onSubmit={async ({ password, hostname, user_data }) => {
           const answer = await client.post('/dashboard/service/{id}/dedicated/reinstall', {
             path: { id },
             body: {
               ...{ os: system, ssh_key_ids: [...chosen], confirm: typed.trim() },
               ...(password !== undefined && { password }),
               ...(hostname !== undefined && { hostname }),
+              ...(user_data !== undefined && { user_data }),
               ...(layout !== 'usual' && {
                 disks: { layout, ...(serials.size > 0 && { serials: [...serials] }) },
               }),
@@ -108,6 +110,12 @@ export function ReinstallServer({ id }: { id: number }) {
           </Text>
           <KeyChoice keys={keys.data ?? []} chosen={chosen} onChoose={setChanged} />
         </Stack>
+        <LongField
+          name="user_data"
+          label={t('reinstall.userData')}
+          help={t('reinstall.userDataHelp')}
+          required={false}
+        />
         <Tiles
           name="disks.layout"
           legend={t('again.layout')}

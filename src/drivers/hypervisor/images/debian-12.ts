@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runAsRoot } from '../../../platform/host/program.ts';
 import {
+  cloudInitModules,
   downloadPackages,
   type FileEntry,
   kernelPackages,
@@ -105,14 +106,10 @@ async function configure(root: string, work: string): Promise<void> {
   ]);
 }
 
-/** cloud-init's modules that a VPS has a use for; each one costs an emulated boot about a second. */
 const cloudInit = `datasource_list: [NoCloud]
 ssh_genkeytypes: [ed25519, ecdsa]
 apt_preserve_sources_list: true
-cloud_init_modules: [seed_random, write-files, growpart, resizefs, set_hostname, update_etc_hosts, users-groups, ssh]
-cloud_config_modules: [set-passwords, timezone, runcmd]
-cloud_final_modules: [package-update-upgrade-install, write-files-deferred, scripts-per-once, scripts-per-boot, scripts-per-instance, scripts-user, final-message]
-`;
+${cloudInitModules}`;
 
 const files: FileEntry[] = [
   { path: 'etc/fstab', content: '/dev/vda / ext4 defaults,noatime,discard 0 1\n' },

@@ -7,6 +7,9 @@ chmod 0700 "$to"
 plan .identity.hostname > "$to/hostname"
 plan '.identity.keys[]' > "$to/authorized_keys"
 plan '.identity.passwordHash // empty' > "$to/password"
+# Word for word, without a line more.
+jq -j '.identity.userData // empty' /run/innkeeper/plan > "$to/user-data"
+chmod 0600 "$to/user-data"
 plan .identity.mac > "$to/mac"
 plan '.identity.nameservers[] | "nameserver " + .' > "$to/resolv.conf"
 # As machines get it: family, address, length of the prefix, gateway.
@@ -19,5 +22,5 @@ for each in proc sys dev; do mount --bind /$each /mnt/$each || exit 1; done
 chroot /mnt /usr/lib/innkeeper/settle
 settled=$?
 for each in dev sys proc; do umount /mnt/$each; done
-rm -f "$to/password" "$to/authorized_keys"
+rm -f "$to/password" "$to/authorized_keys" "$to/user-data"
 exit $settled

@@ -34,7 +34,7 @@ const read = (path: string) => readFile(join(dir, path), 'utf8');
 async function run(path: string): Promise<void> {
   const script = String(files.find((file) => file.path === path)?.content)
     .replace(/PATH=\S+/, `PATH=${join(dir, 'bin')}:/usr/bin:/bin`)
-    .replace(/(?<=[ ="])\/(boot|etc|root)\b(?!\/(vmlinuz|initrd\.img)-\$kernel( |$))/gm, `${dir}/$1`);
+    .replace(/(?<=[ ="])\/(boot|etc|root|var)\b(?!\/(vmlinuz|initrd\.img)-\$kernel( |$))/gm, `${dir}/$1`);
   const env = {
     PATH: `${join(dir, 'bin')}:/usr/bin:/bin`,
     BOOT: join(dir, 'boot'),
@@ -100,7 +100,7 @@ describe('a system that gets its identity', () => {
       'etc/ssh/sshd_config.d/x',
       'etc/systemd/network/x',
       'etc/mdadm/x',
-      'root/x',
+      ...['root/x', 'etc/cloud/x'],
       'boot/vmlinuz-6.1',
     ])
       await put(place, '');
@@ -159,6 +159,27 @@ GatewayOnLink=yes
     await put('etc/mdadm/mdadm.conf', namedArrays);
     await run('usr/lib/innkeeper/settle');
     expect(await read('etc/mdadm/mdadm.conf')).not.toContain('ARRAY');
+  });
+
+  it('has user data for cloud-init word for word, and without any cloud-init does nothing', async () => {
+    const seed = 'var/lib/cloud/seed/nocloud';
+    const said = '#cloud-config\nruncmd: [\'echo "$(reboot)" `reboot`\']';
+    await put('etc/innkeeper/identity/user-data', said);
+    await put('etc/cloud/cloud-init.disabled', '');
+    await run('usr/lib/innkeeper/settle');
+    expect(await read(`${seed}/user-data`)).toBe(said);
+    const id = (await read('etc/machine-id')).trim();
+    expect(await read(`${seed}/meta-data`)).toBe(
+      `instance-id: "${id}"\nlocal-hostname: "metal1.example.com"\n`,
+    );
+    expect((await stat(join(dir, seed))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(dir, seed, 'user-data'))).mode & 0o777).toBe(0o600);
+    await expect(read('etc/cloud/cloud-init.disabled')).rejects.toThrow('ENOENT');
+    // As of an order, which brings none.
+    await put('etc/innkeeper/identity/user-data', '');
+    await run('usr/lib/innkeeper/settle');
+    await expect(read(`${seed}/user-data`)).rejects.toThrow('ENOENT');
+    expect(await read('etc/cloud/cloud-init.disabled')).toBe('');
   });
 
   it('is not settled when something fails', async () => {

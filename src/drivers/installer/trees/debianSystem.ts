@@ -1,4 +1,4 @@
-import type { FileEntry } from '../../debian/index.ts';
+import { cloudInitModules, type FileEntry } from '../../debian/index.ts';
 
 /**
  * What of a server's Debian is ours: how it takes the identity that the installer has written, and the menu of its kernels. All else is as
@@ -37,6 +37,18 @@ network=/etc/systemd/network/10-server.network
   while read -r family address prefix gateway; do printf '%s\\n' "$gateway"; done < network | sort -u |
     while read -r gateway; do printf '\\n[Route]\\nGateway=%s\\nGatewayOnLink=yes\\n' "$gateway"; done
 } > $network
+
+# What its customer gave for cloud-init, which does nothing otherwise. It has the name of this installation, so that it is done once.
+seed=/var/lib/cloud/seed/nocloud
+rm -rf $seed
+: > /etc/cloud/cloud-init.disabled
+if [ -s user-data ]; then
+  mkdir -p -m 0700 $seed
+  cp user-data $seed/user-data
+  printf 'instance-id: "%s"\\nlocal-hostname: "%s"\\n' "$(cat /etc/machine-id)" "$name" > $seed/meta-data
+  chmod 0600 $seed/*
+  rm /etc/cloud/cloud-init.disabled
+fi
 
 # The mirror by its own number, when the installer has made one; mdadm watches it and tells the journal.
 arrays=$(sed -n '/^ARRAY .*UUID=/p' /etc/mdadm/mdadm.conf)
@@ -97,6 +109,22 @@ sync -f /boot
 /** A package's scripts may speak to debconf by their output. */
 const kernelHook = '#!/bin/sh\nexec update-boot-menu < /dev/null >&2\n';
 
+/**
+ * What cloud-init does on a server: what the customer's user data says, by the same modules as on a machine. Who the server is, is there before it starts, and is left
+ * as it is unless the user data says otherwise: addresses, names, host keys, root's keys and password, and the size of its disks.
+ */
+const cloudInit = `datasource_list: [NoCloud]
+network: {config: disabled}
+prefer_fqdn_over_hostname: true
+manage_etc_hosts: false
+users: []
+disable_root: false
+ssh_deletekeys: false
+apt_preserve_sources_list: true
+growpart: {mode: "off"}
+resize_rootfs: false
+${cloudInitModules}`;
+
 /** For the initial RAM disk, which is the same on all servers: the mirror by the name that the installer gives to each. */
 export const namedArrays = 'HOMEHOST <system>\nMAILADDR root\nARRAY /dev/md0 metadata=1.2 name=any:root\n';
 
@@ -117,6 +145,9 @@ export const files: Required<FileEntry>[] = [
   // The last one is where the system speaks, and where one signs in through the BMC.
   { path: 'etc/kernel/cmdline', content: 'quiet console=tty0 console=ttyS0,115200\n', mode: 0o644 },
   { path: 'etc/dpkg/dpkg.cfg.d/no-documentation', content: `${unwanted.join('\n')}\n`, mode: 0o644 },
+  { path: 'etc/cloud/cloud.cfg.d/90_innkeeper.cfg', content: cloudInit, mode: 0o644 },
+  // Until somebody is installed with user data.
+  { path: 'etc/cloud/cloud-init.disabled', content: '', mode: 0o644 },
   { path: 'etc/default/locale', content: 'LANG=C.UTF-8\n', mode: 0o644 },
   // As of no server yet: filled when it is installed.
   { path: 'etc/machine-id', content: '', mode: 0o444 },
@@ -137,5 +168,5 @@ export const packages = [
   ...['linux-image-amd64', 'initramfs-tools', 'busybox', 'zstd', 'intel-microcode', 'amd64-microcode'],
   ...['mdadm', 'e2fsprogs', 'dosfstools', 'fdisk', 'smartmontools', 'pciutils', 'ethtool'],
   ...['openssh-server', 'ca-certificates', 'iproute2', 'iputils-ping', 'libcap2-bin', 'procps'],
-  ...['less', 'nano', 'sudo', 'curl'],
+  ...['less', 'nano', 'sudo', 'curl', 'cloud-init'],
 ];

@@ -16,6 +16,14 @@ export interface Tree {
 /** The trees that we build ourselves: each writes a tar archive, and gives what packs it. */
 const recipes = { tiny: tinyTree, 'debian-12': debianTree };
 export type TreeName = keyof typeof recipes;
+/** Counted up whenever a tree's recipe changes: an installation goes on with what it has built. */
+const folders: Readonly<Record<TreeName, string>> = { tiny: 'tree-tiny', 'debian-12': 'tree-debian-12-2' };
+/** Those that do at their first start what their customer's user data says, by cloud-init. */
+const readingUserData: ReadonlySet<TreeName> = new Set(['debian-12']);
+
+export function readsUserData(name: TreeName): boolean {
+  return readingUserData.has(name);
+}
 
 /** A tree in `dir`, built when it is first wanted and kept. */
 export async function ensureTree(
@@ -23,7 +31,7 @@ export async function ensureTree(
   name: TreeName,
   progress: (line: string) => void,
 ): Promise<Tree> {
-  const folder = await kept(dir, `tree-${name}`, async (partial) => {
+  const folder = await kept(dir, folders[name], async (partial) => {
     const work = join(partial, 'work');
     const [plain, packed] = [join(work, 'tree.tar'), join(partial, 'tree.tar.zst')];
     await mkdir(work);
