@@ -126,6 +126,7 @@ const texts = {
       'mac',
       'model',
       'disks',
+      'differences',
     ],
     ...['section', 'code', 'department', 'task', 'source', 'concerns', 'options', 'gateway', 'account'],
   ],

@@ -88,7 +88,9 @@ export function WriteBaseline({ of: { id } }: { of: Schema<'ServerProfile'> }) {
 function BaselineFields({ now }: { now: Baseline | null }) {
   const { t } = useText();
   const text = inText(now);
-  const boot = (['bios', 'uefi'] as const).map((value) => ({ value, label: value.toUpperCase() }));
+  const boot = changeServerProfile['baseline.boot'].choices.map((value) => ({
+    ...{ value, label: value.toUpperCase() },
+  }));
   return (
     <>
       <Named name="firmware" as="baseline.firmware" value={text.firmware} isOptional />
