@@ -65,7 +65,13 @@ import {
   groupStaffRoutes,
 } from './catalog/index.ts';
 import { consolesPersonal } from './consoles/index.ts';
-import { bandwidthRoutes, dedicatedPersonal, dedicatedRoutes, proofRoutes } from './dedicated/index.ts';
+import {
+  bandwidthRoutes,
+  dedicatedPersonal,
+  dedicatedRoutes,
+  proofRoutes,
+  serverMoveRoutes,
+} from './dedicated/index.ts';
 import {
   auditRoutes,
   eventRoutes,
@@ -248,6 +254,7 @@ export const allRoutes: RouteGroup[] = [
   upgradeRoutes,
   vpsRoutes,
   dedicatedRoutes,
+  serverMoveRoutes,
   proofRoutes,
   bandwidthRoutes,
   shieldRoutes,

@@ -36,9 +36,11 @@ import {
 import { ticketPeriodicJob } from './consoles/index.ts';
 import {
   dedicatedJobs,
+  dedicatedMails,
   dedicatedPeriodicJobs,
   dedicatedReactions,
   sealedCredentials,
+  sealedMoves,
 } from './dedicated/index.ts';
 import {
   eventMeasures,
@@ -141,6 +143,7 @@ export const allMails = [
   ...billingMails,
   ...serviceMails,
   ...vpsMails,
+  ...dedicatedMails,
   ...shieldMails,
   ...ticketMails,
   ...staffMails,
@@ -289,4 +292,5 @@ export const allSealed: SealedSource[] = [
   sealedPlans,
   sealedSwitches,
   sealedCredentials,
+  sealedMoves,
 ];

@@ -170,14 +170,15 @@ it('the page of a service that has ended says how its disks were wiped, once the
     ...{ serial: 'S6WRNJ0T', model: 'MZQL2960', bytes: 960_197_124_096, method: 'sanitize-crypto' },
     ...{ marks: 4, marksLeft: 0, notZero: 4, seconds: 7, tried: [], drive: {} },
   };
-  await sql(
+  const [wipe] = await sql<{ id: number }>(
     product,
     `insert into server_assignments (server_id, service_id, kind, state, disks, erasures, opened_at, ended_at)
-     select id, $1, 'wipe', 'done', '["S6WRNJ0T"]', jsonb_build_object('S6WRNJ0T', $2::jsonb), now(), now() from servers where service_id = $1`,
+     select id, $1, 'wipe', 'done', '["S6WRNJ0T"]', jsonb_build_object('S6WRNJ0T', $2::jsonb), now(), now() from servers where service_id = $1
+     returning id`,
     server.id,
     JSON.stringify({ ...wiped, endedAt: product.clock.now() }),
   );
-  await transaction(product.ctx, 'test.keepProof', (tx) => keepProof(tx, server.id));
+  await transaction(product.ctx, 'test.keepProof', (tx) => keepProof(tx, server.id, wipe?.id ?? 0));
   await page.reload();
   await page
     .getByRole('row')

@@ -53,3 +53,29 @@ export const staffOpenedConsole = event<StaffOpenedConsole>(
   'staff opened the console of a server that a customer rents',
   { permission: 'dedicated.read', data: { reason: Type.String() } },
 );
+
+interface MoveAsked {
+  /** What the servers are called, for staff. */
+  name: string;
+  to: string;
+  service_id: number;
+  reason: string;
+}
+
+export const moveAsked = event<MoveAsked>(
+  'server.move_asked',
+  'staff has a service leave its server for another one',
+);
+
+interface Moved {
+  user_id: number;
+  hostname: string;
+  /** There is another password, which is shown once. */
+  new_password: boolean;
+}
+
+export const moved = event<Moved>(
+  'dedicated.moved',
+  'a service has another server, with its addresses and without what was on its disks',
+  { permission: 'dedicated.read', data: { hostname: Type.String(), new_password: Type.Boolean() } },
+);

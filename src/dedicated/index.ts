@@ -11,6 +11,7 @@ import { consoleReactions } from './console/reactions.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { leavingReactions } from './leaveServer.ts';
+import { move } from './move/saga.ts';
 import { powerReactions } from './power.ts';
 import { reinstall } from './reinstall/saga.ts';
 import { rescue, rescueOff } from './rescue/sagas.ts';
@@ -22,12 +23,15 @@ import { resumeServer, suspendServer } from './suspend/suspend.ts';
 export { bandwidthRoutes } from './bandwidth/routes.ts';
 export { rentedConsoles } from './console/room.ts';
 export { sealedCredentials } from './credentials/keep.ts';
+export { dedicatedMails } from './mails.ts';
+export { serverMoveRoutes } from './move/routes.ts';
+export { sealedMoves } from './move/rows.ts';
 export { dedicatedPersonal } from './personal.ts';
 export { dedicatedRoutes, proofRoutes } from './routes.ts';
 
 /** What is done to servers outside a request. */
 export const dedicatedJobs: AnySaga[] = [
-  ...[provision, comeBack, reinstall, rescue, rescueOff],
+  ...[provision, comeBack, reinstall, rescue, rescueOff, move],
   ...[suspendServer, resumeServer],
 ];
 

@@ -17,10 +17,20 @@ export const dedicatedPersonal: PersonalRoom = {
       without: ['server_id'],
       closing: { kept: 'its history tells who did what to a server, by numbers' },
     }),
+    personalTable('dedicated_moves', {
+      organization: 'organization_id',
+      without: ['from_server_id', 'to_server_id', 'reason', 'unplugged', 'password'],
+      closing: { kept: 'it says which servers a service had' },
+    }),
     personalTable('erasure_proofs', {
       organization: 'organization_id',
       without: ['assignment_id'],
       closing: { kept: 'it proves that nothing of the customer is left on a server' },
+    }),
+    personalTable('erased_disks', {
+      organization: 'organization_id',
+      without: ['assignment_id', 'server_id', 'server'],
+      closing: { kept: 'the same, by the disk' },
     }),
   ],
 };

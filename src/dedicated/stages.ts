@@ -1,6 +1,15 @@
-import { carryOut, closeAssignment, disarm } from '../fleet/index.ts';
+import {
+  carryOut,
+  closeAssignment,
+  disarm,
+  findAssignment,
+  requireServerOff,
+  setServerAside,
+  switchOff,
+} from '../fleet/index.ts';
 import { type Run, type Step, transaction } from '../platform/index.ts';
 import { unfit } from './faults.ts';
+import { isStillIts } from './stillIts.ts';
 
 /** What a saga remembers that has our installer do something with a server. */
 export interface AtServer {
@@ -19,6 +28,37 @@ export async function callOff<P, S extends AtServer>({ ctx, state }: Run<P, S>):
   const { assignmentId } = state;
   if (assignmentId === undefined) return;
   await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, assignmentId));
+}
+
+/** When what the installer is to do was written down. */
+export async function openedAt<P, S extends AtServer>({ ctx, state }: Run<P, S>): Promise<Date> {
+  const { assignmentId } = state;
+  const assignment = assignmentId === undefined ? null : await findAssignment(ctx, assignmentId);
+  return assignment?.opened_at ?? ctx.clock.now();
+}
+
+/**
+ * Undo of what had a server on that nobody has yet. Off first, and then what was planned is called off: it starts neither the installer nor what is half written. One
+ * that cannot be switched off is set aside.
+ */
+export async function leaveOff<P extends { serviceId: number }, S extends AtServer>(
+  run: Run<P, S>,
+): Promise<void> {
+  const { serverId, assignmentId } = run.state;
+  if (serverId === undefined || assignmentId === undefined) return;
+  if (!(await isStillIts(run.ctx, run.payload.serviceId, serverId))) return;
+  if (run.isHeld) return requireServerOff(run, serverId);
+  const assignment = await findAssignment(run.ctx, assignmentId);
+  if (assignment === null || (assignment.powered_at === null && assignment.heard_at === null)) return; // nothing was done to it
+  try {
+    await switchOff(run, serverId);
+  } catch (error) {
+    if (!(error instanceof Error) || !('permanent' in error && error.permanent === true)) throw error;
+    const reason = `it could not be switched off after an installation that did not end: ${error.message}`;
+    await transaction(run.ctx, 'dedicated.setAside', async (tx) => {
+      if (await isStillIts(tx, run.payload.serviceId, serverId)) await setServerAside(tx, serverId, reason);
+    });
+  }
 }
 
 /** What differs between the sagas that carry an assignment out. */

@@ -63,8 +63,8 @@ export interface Facts {
     canSwitch: boolean;
     /** What is done with its power right now, by whomever. */
     switching: PowerCommand | null;
-    /** What else its customer has done with it right now. */
-    customerWork: 'reinstall' | 'rescue' | 'rescue_off' | null;
+    /** What else is done with it right now: all but `move` by its customer. */
+    customerWork: 'reinstall' | 'rescue' | 'rescue_off' | 'move' | null;
     /** Whenever it starts, it starts the rescue system. */
     inRescue: boolean;
     /** Its serial line is the proof's, which nobody else may read. */
@@ -94,7 +94,8 @@ export function stateOf({ serviceStatus, server, problem }: Facts): DedicatedSta
   if (server.state === 'returning') return 'returning';
   if (serviceStatus === 'suspended') return 'suspended';
   const underWay = server.customerWork ?? server.switching;
-  if (underWay !== null) return rules[underWay].during;
+  // Whoever gets another server has this one until the other is ready.
+  if (underWay !== null && underWay !== 'move') return rules[underWay].during;
   if (server.power === null) return 'error';
   if (server.inRescue && server.power === 'on') return 'rescue';
   if (problem !== null) return 'error';
@@ -118,6 +119,19 @@ export function reasonAgainst(action: DedicatedAction, facts: Facts): Refusal | 
   if (inRescue && server?.inRescue === false) return notAllowed('The server is not in the rescue system');
   if (from.includes(state)) return null;
   return notAllowed(`The server is ${state}; ${action} is possible when it is ${from.join(' or ')}`);
+}
+
+/** Why a service cannot go over to another server right now, for staff; null when it can. */
+export function reasonAgainstMove(facts: Facts): Refusal | null {
+  const { serviceStatus, lockedBy, server } = facts;
+  if (serviceStatus !== 'active') return notAllowed(`The service is ${serviceStatus}`);
+  const underWay = lockedBy ?? server?.customerWork ?? server?.switching ?? null;
+  if (underWay !== null)
+    return { code: 'locked', message: `The action ${underWay} is still running on this server` };
+  if (server?.state !== 'rented') return notAllowed('The service has no server that it could leave');
+  if (server.inRescue)
+    return notAllowed('The server is in the rescue system: it can be left once that is turned off');
+  return null;
 }
 
 /** Whoever looks changes nothing, so it goes on beside an action. Facts of the line itself, besides the state. */

@@ -1,9 +1,12 @@
-import { lockServerOfService, serverOfService } from '../fleet/index.ts';
+import { isServerOf, lockServerOf } from '../fleet/index.ts';
 import { type Context, findHeldRestore, type TxContext } from '../platform/index.ts';
 
-/** Whether a service still has this server: staff may have taken it away while its job stood still, and it may be somebody else's since. */
-export async function isStillIts(ctx: Context, serviceId: number, serverId: number): Promise<boolean> {
-  return (await serverOfService(ctx, serviceId))?.id === serverId;
+/**
+ * Whether a service still has this server, is to go there, or has left it: staff may have taken it away while its job stood still, and it may be somebody else's
+ * since.
+ */
+export function isStillIts(ctx: Context, serviceId: number, serverId: number): Promise<boolean> {
+  return isServerOf(ctx, serverId, serviceId);
 }
 
 /** Nothing is done to a server that is not the service's any more; `permanent`, and `unwanted`: also a job that a restore holds ends with it. */
@@ -13,7 +16,7 @@ export async function requireStillIts(ctx: Context, serviceId: number, serverId:
 
 /** The same, and nobody takes it away until the transaction ends. */
 export async function holdStillIts(tx: TxContext, serviceId: number, serverId: number): Promise<void> {
-  if ((await lockServerOfService(tx, serviceId)) !== serverId) throw takenAway(serviceId, serverId);
+  if (!(await lockServerOf(tx, serverId, serviceId))) throw takenAway(serviceId, serverId);
 }
 
 function takenAway(serviceId: number, serverId: number): Error {

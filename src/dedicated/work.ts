@@ -22,7 +22,7 @@ import { requireOrder } from '../services/index.ts';
 import type { ActionRow } from '../vps/index.ts';
 import { endActionById, isActionOpen, openAction } from './actions.ts';
 import { type Dedicated, factsOf, requireDedicated } from './queries.ts';
-import { reasonAgainst } from './states.ts';
+import { reasonAgainst, reasonAgainstMove } from './states.ts';
 import { requireCompared } from './stillIts.ts';
 
 /** What every job knows by which a customer has something done with their server beside its power. */
@@ -32,7 +32,7 @@ export interface CustomerJob {
   actionId: number;
 }
 
-type Command = 'reinstall' | 'rescue' | 'rescue_off';
+type Command = 'reinstall' | 'rescue' | 'rescue_off' | 'move';
 
 /**
  * Opens an action on a server and asks for its job; from then on nobody switches the server until the action ends. `prepare` says what the job has to know besides; what it
@@ -47,17 +47,19 @@ export async function requestWork<P extends CustomerJob>(
     tx: OrganizationContext & TxContext,
     dedicated: Dedicated,
     server: RentedServer,
+    action: ActionRow,
   ) => Promise<Omit<P, keyof CustomerJob>>,
 ): Promise<ActionRow> {
   return transaction(ctx, job.name, async (tx) => {
     const dedicated = await requireDedicated(tx, id, { lock: true });
-    const refusal = reasonAgainst(command, factsOf(dedicated));
+    const facts = factsOf(dedicated);
+    const refusal = command === 'move' ? reasonAgainstMove(facts) : reasonAgainst(command, facts);
     if (refusal !== null) throw fail(refusal.code, { message: refusal.message });
     const { server } = dedicated;
     if (server === null) throw new Error(`service ${id} is active and has no server`);
     await beginCustomerWork(tx, server.id, command);
     const action = await openAction(tx, { serviceId: id, serverId: server.id, command });
-    const beside = await prepare(tx, dedicated, server);
+    const beside = await prepare(tx, dedicated, server, action);
     const common: CustomerJob = { serviceId: id, serverId: server.id, actionId: action.id };
     await enqueue(tx, job, { ...common, ...beside } as P); // the compiler does not see that both together are all of it
     return action;

@@ -30,6 +30,7 @@ export {
 } from './assignments/carryOut.ts';
 export { serverDesk } from './assignments/desk.ts';
 export { disksOf, missingDisks, type ServerDisk } from './assignments/disksOf.ts';
+export { type Installed, installedOn } from './assignments/installed.ts';
 export {
   assignmentOfReturn,
   closeAllOf,
@@ -133,6 +134,20 @@ export {
   readWasOn,
   startServer,
 } from './servers/halt.ts';
+export {
+  type AnotherServer,
+  findLeftServer,
+  holdForMove,
+  isHeldForMove,
+  isServerOf,
+  letGoOfMove,
+  listAnotherServers,
+  locationOfAddresses,
+  lockServerOf,
+  requireStaffServer,
+  serverName,
+  swapServers,
+} from './servers/moving.ts';
 export { keepBmcPassword } from './servers/password.ts';
 export { switchServer } from './servers/power.ts';
 export {
@@ -162,6 +177,7 @@ export {
 export { ServerSensor, serverMeasured } from './servers/schema.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { sealedSwitches } from './switches/rows.ts';
+export { exchangeVlans, planVlanExchange, type VlanExchange } from './switches/vlans.ts';
 export {
   listTraffic,
   readOwnTrafficOf,

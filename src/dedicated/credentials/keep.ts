@@ -39,9 +39,25 @@ export async function ownPassword(tx: TxContext, serviceId: number, organization
   const before = await tx.db.maybe(kept, { serviceId });
   if (before?.password) return openCredentials(tx, serviceId, before.password);
   const password = generatePassword();
+  await keepPassword(tx, serviceId, organizationId, password);
+  return password;
+}
+
+/** From now on this is the password of a service's server that can be shown, once. */
+export async function keepPassword(
+  tx: TxContext,
+  serviceId: number,
+  organizationId: number,
+  password: string,
+): Promise<void> {
   const sealed = tx.seal.close(password, contextOf(serviceId));
   await tx.db.run(write, { serviceId, organizationId, username, password: sealed, now: tx.clock.now() });
-  return password;
+}
+
+/** The password of a service's server that was made and not shown yet; null: there is none. */
+export async function unshownPassword(tx: TxContext, serviceId: number): Promise<string | null> {
+  const before = await tx.db.maybe(kept, { serviceId });
+  return before?.password ? openCredentials(tx, serviceId, before.password) : null;
 }
 
 /** What was made before opens nothing any more, as after a reinstallation with another one, or when the service has ended. */

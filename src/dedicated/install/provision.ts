@@ -3,7 +3,6 @@ import {
   askNow,
   closeAssignment,
   disksOf,
-  findAssignment,
   holdAnotherServer,
   layoutOf,
   listAddresses,
@@ -18,18 +17,8 @@ import {
   serverOfService,
   serverTreeOf,
   setServerAside,
-  switchOff,
 } from '../../fleet/index.ts';
-import {
-  AppError,
-  enqueue,
-  type Failure,
-  type Run,
-  type Step,
-  saga,
-  type TxContext,
-  transaction,
-} from '../../platform/index.ts';
+import { AppError, enqueue, type Failure, type Step, saga, type TxContext } from '../../platform/index.ts';
 import {
   choiceOf,
   completeDelivery,
@@ -48,8 +37,8 @@ import { ownPassword } from '../credentials/keep.ts';
 import { isServersFault, unfit } from '../faults.ts';
 import { passwordStep, type WithPassword } from '../password.ts';
 import { hostnameOf } from '../queries.ts';
-import { callOff, disarmIfHeard, requireGreeting, serverIn, stages } from '../stages.ts';
-import { holdStillIts, isStillIts, requireCompared, requireStillIts } from '../stillIts.ts';
+import { callOff, disarmIfHeard, leaveOff, openedAt, requireGreeting, serverIn, stages } from '../stages.ts';
+import { holdStillIts, requireCompared, requireStillIts } from '../stillIts.ts';
 
 interface Payload {
   serviceId: number;
@@ -62,7 +51,6 @@ interface State extends WithPassword {
   installedAt: string;
 }
 
-type ProvisionRun = Run<Payload, State>;
 type ProvisionStep = Step<Payload, State>;
 
 const openStep: ProvisionStep = {
@@ -160,13 +148,6 @@ const planStep: ProvisionStep = {
   undo: callOff,
 };
 
-/** When what the installer is to do was written down. */
-async function openedAt({ ctx, state }: ProvisionRun): Promise<Date> {
-  const { assignmentId } = state;
-  const assignment = assignmentId === undefined ? null : await findAssignment(ctx, assignmentId);
-  return assignment?.opened_at ?? ctx.clock.now();
-}
-
 const carryingOut = stages<Payload, State>({
   before: async ({ ctx, payload, state }) => {
     await requireWanted(ctx, payload.serviceId);
@@ -175,26 +156,6 @@ const carryingOut = stages<Payload, State>({
   undoPower: leaveOff,
   last: { name: 'install', ended: ({ ctx }) => ({ installedAt: ctx.clock.now().toISOString() }) },
 });
-
-// Off first, and then what was planned is called off: it starts neither the installer nor what is half written.
-async function leaveOff(run: ProvisionRun): Promise<void> {
-  const { serverId, assignmentId } = run.state;
-  if (serverId === undefined || assignmentId === undefined) return;
-  if (!(await isStillIts(run.ctx, run.payload.serviceId, serverId))) return;
-  if (run.isHeld) return requireServerOff(run, serverId);
-  const assignment = await findAssignment(run.ctx, assignmentId);
-  if (assignment === null || (assignment.powered_at === null && assignment.heard_at === null)) return; // nothing was done to it
-  try {
-    await switchOff(run, serverId);
-  } catch (error) {
-    if (!(error instanceof Error) || !('permanent' in error && error.permanent === true)) throw error;
-    const reason = `it could not be switched off after an installation that did not end: ${error.message}`;
-    await transaction(run.ctx, 'dedicated.setAside', async (tx) => {
-      const held = await serverOfService(tx, run.payload.serviceId);
-      if (held?.id === serverId) await setServerAside(tx, serverId, reason);
-    });
-  }
-}
 
 const readyStep: ProvisionStep = {
   name: 'ready',

@@ -4,6 +4,7 @@ import {
   closeAllOf,
   closeAssignment,
   disksOf,
+  findLeftServer,
   findRentedServer,
   inventoryOf,
   noteOfReturn,
@@ -14,12 +15,14 @@ import {
   restockServer,
   type SeenBmc,
   ServerFailure,
+  type ServerOfService,
   serverOfService,
   setServerAside,
   shutOthersOut,
   switchOff,
 } from '../../fleet/index.ts';
 import {
+  type Context,
   findLastRestore,
   type Run,
   type Step,
@@ -36,8 +39,12 @@ import { holdStillIts, isStillIts, requireCompared, requireStillIts } from '../s
 import { requireSuspensionAtRest } from '../suspend/suspend.ts';
 import { keepProof } from './proof.ts';
 
-interface Payload {
-  serviceId: number;
+/** Of a service that has ended, or of a server that its service has left for another one. */
+type Payload = { serviceId: number } | LeftServer;
+
+interface LeftServer {
+  leftBy: number;
+  serverId: number;
 }
 
 interface State extends WithPassword {
@@ -54,6 +61,22 @@ interface State extends WithPassword {
 type ReturnRun = Run<Payload, State>;
 type ReturnStep = Step<Payload, State>;
 
+/** Whose server it was, and the one of several that a service has left. */
+function of(payload: Payload): { serviceId: number; leftId: number | null } {
+  return 'leftBy' in payload
+    ? { serviceId: payload.leftBy, leftId: payload.serverId }
+    : { serviceId: payload.serviceId, leftId: null };
+}
+
+/** The server that comes back; null: it does no longer. */
+function serverOf(
+  ctx: Context,
+  payload: Payload,
+): Promise<Pick<ServerOfService, 'id' | 'state' | 'stateSince'> | null> {
+  const { serviceId, leftId } = of(payload);
+  return leftId === null ? serverOfService(ctx, serviceId) : findLeftServer(ctx, leftId, serviceId);
+}
+
 /** Code of a return of a service that has no server, or none any more. */
 const nothingToReturn = 'nothing_to_return';
 
@@ -65,8 +88,9 @@ const lookStep: ReturnStep = {
   name: 'look',
   do: async (run) => {
     const restore = await findLastRestore(run.ctx);
-    const server = await serverOfService(run.ctx, run.payload.serviceId);
-    if (restore === null || server?.state !== 'rented' || server.stateSince > restore.restored_at) return;
+    const server = await serverOf(run.ctx, run.payload);
+    const isAtWork = server?.state === 'rented' || of(run.payload).leftId !== null;
+    if (restore === null || server === null || !isAtWork || server.stateSince > restore.restored_at) return;
     if (!run.isHeld) await requireCompared(run.ctx, server);
     await requireServerOff(run, server.id);
   },
@@ -76,8 +100,13 @@ const lookStep: ReturnStep = {
 const openStep: ReturnStep = {
   name: 'open',
   transactional: true,
-  do: async ({ ctx, payload: { serviceId } }) => {
-    const serverId = await beginReturn(ctx, serviceId);
+  do: async ({ ctx, payload }) => {
+    const { serviceId, leftId } = of(payload);
+    // One that its service has left is on its way back since then.
+    const serverId =
+      leftId === null
+        ? await beginReturn(ctx, serviceId)
+        : ((await findLeftServer(ctx, leftId, serviceId))?.id ?? null);
     if (serverId !== null) return { serverId };
     const message = `the service ${serviceId} has no server that could come back`;
     throw Object.assign(new Error(message), { code: nothingToReturn, permanent: true, unwanted: true });
@@ -89,10 +118,11 @@ const restStep: ReturnStep = {
   name: 'rest',
   do: async (run) => {
     const { ctx, payload, state } = run;
-    const { serviceId } = payload;
+    const { serviceId, leftId } = of(payload);
     await requireStillIts(ctx, serviceId, serverIn(state));
     // Before anything is planned: a plan answers whoever starts from the network.
     if (run.isHeld) await requireServerOff(run, serverIn(state));
+    if (leftId !== null) return; // whatever is done for its service is done with another one
     await requireSuspensionAtRest(ctx, serviceId);
     // What is called off for it has its end as well before another plan is written for the server.
     const switching =
@@ -108,8 +138,9 @@ const restStep: ReturnStep = {
 const planStep: ReturnStep = {
   name: 'plan',
   transactional: true,
-  do: async ({ ctx, payload: { serviceId }, state }) => {
+  do: async ({ ctx, payload, state }) => {
     const serverId = serverIn(state);
+    const { serviceId } = of(payload);
     await holdStillIts(ctx, serviceId, serverId);
     const wipe = (await disksOf(ctx, serverId)).map(({ serial }) => serial);
     if (wipe.length === 0) throw unfit('no disk of it was measured, so nobody can say that all were wiped');
@@ -120,7 +151,7 @@ const planStep: ReturnStep = {
 };
 
 const carryingOut = stages<Payload, State>({
-  before: ({ ctx, payload, state }) => requireStillIts(ctx, payload.serviceId, serverIn(state)),
+  before: ({ ctx, payload, state }) => requireStillIts(ctx, of(payload).serviceId, serverIn(state)),
   undoPower: leaveOff,
   last: { name: 'wipe', ended: ({ ctx }) => ({ wipedAt: ctx.clock.now().toISOString() }) },
 });
@@ -128,14 +159,15 @@ const carryingOut = stages<Payload, State>({
 // It is off before its addresses rest; where that cannot be had, staff reads so.
 async function leaveOff(run: ReturnRun): Promise<void> {
   const { ctx, payload, state } = run;
-  if (state.serverId === undefined || !(await isStillIts(ctx, payload.serviceId, state.serverId))) return;
-  if (run.isHeld) return requireServerOff(run, state.serverId);
+  const { serverId } = state;
+  if (serverId === undefined || !(await isStillIts(ctx, of(payload).serviceId, serverId))) return;
+  if (run.isHeld) return requireServerOff(run, serverId);
   try {
-    await switchOff(run, state.serverId);
+    await switchOff(run, serverId);
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
     const problem = `it could not be switched off, and what is on it may still run with the addresses that its customer had: ${error.message}`;
-    await transaction(ctx, 'dedicated.noteOfReturn', (tx) => noteOfReturn(tx, payload.serviceId, problem));
+    await transaction(ctx, 'dedicated.noteOfReturn', (tx) => noteOfReturn(tx, serverId, problem));
   }
 }
 
@@ -156,7 +188,7 @@ const offStep: ReturnStep = {
   name: 'off',
   do: async (run) => {
     const serverId = serverIn(run.state);
-    await requireStillIts(run.ctx, run.payload.serviceId, serverId);
+    await requireStillIts(run.ctx, of(run.payload).serviceId, serverId);
     // Since the backup it may have been sold to somebody else.
     if (run.isHeld) await requireServerOff(run, serverId);
     await switchOff(run, serverId, await wipedAt(run));
@@ -166,14 +198,18 @@ const offStep: ReturnStep = {
 const stockStep: ReturnStep = {
   name: 'stock',
   transactional: true,
-  do: async ({ ctx, payload: { serviceId }, state: { assignmentId, others = [], users = null, seen } }) => {
+  do: async ({ ctx, payload, state }) => {
+    const { assignmentId, others = [], users = null, seen } = state;
+    const { serviceId, leftId } = of(payload);
     // Begun before anybody looked at that: of what is not known nothing is compared.
     const found = seen === undefined ? null : { ...seen, users };
     const inventory = assignmentId === undefined ? null : await inventoryOf(ctx, assignmentId);
-    await restockServer(ctx, serviceId, { accounts: others, inventory, seen: found });
-    if (assignmentId !== undefined) await closeAssignment(ctx, assignmentId);
-    await keepProof(ctx, serviceId);
-    await giveBackAddresses(ctx, serviceId);
+    await restockServer(ctx, serverIn(state), { accounts: others, inventory, seen: found });
+    if (assignmentId !== undefined) {
+      await closeAssignment(ctx, assignmentId);
+      await keepProof(ctx, serviceId, assignmentId);
+    }
+    if (leftId === null) await giveBackAddresses(ctx, serviceId);
   },
 };
 
@@ -190,17 +226,18 @@ export const comeBack = saga<Payload, State>({
     ...[passwordStep<Payload, State>(wipedAt), othersStep, shutOutStep],
     ...[offStep, stockStep],
   ],
-  failed: async (tx, { serviceId }, failure) => {
+  failed: async (tx, payload, failure) => {
     if (failure.code === nothingToReturn || failure.code === 'server_taken_away') return 'unwanted';
     // Anything else is a defect of ours: the server stays on its way, and staff has the job tried again.
     if (!isServersFault(failure)) return undefined;
-    const server = await findRentedServer(tx, serviceId);
+    const { serviceId, leftId } = of(payload);
+    const server = await serverOf(tx, payload);
     if (server !== null) {
       const isBroken = failure.code === 'disk_not_wiped';
       const reason = `it came back and could not be wiped: ${failure.message}`;
       await setServerAside(tx, server.id, reason, { state: isBroken ? 'broken' : 'quarantined' });
     }
-    await giveBackAddresses(tx, serviceId);
+    if (leftId === null) await giveBackAddresses(tx, serviceId);
     return 'unwanted'; // staff sees at the server what is wrong
   },
 });

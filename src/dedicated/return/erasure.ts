@@ -32,10 +32,13 @@ export async function readErasurePdf(
 
 async function requireProof(ctx: OrganizationContext, id: number): Promise<Proof> {
   const { status, hostname } = await requireDedicated(ctx, id);
-  const signed = await findProof(ctx, id);
-  if (signed !== null) return { erasure: signed.erasure, signed };
+  // Of a service that has left a server for another one it is that of the server before, until it has ended.
   const assignment = await assignmentOfReturn(ctx, id);
-  const isBack = (await findRentedServer(ctx, id)) === null;
+  const signed = assignment === null ? null : await findProof(ctx, assignment.id);
+  const server = await findRentedServer(ctx, id);
+  const isBack = server === null;
+  if (signed !== null && (isBack || status !== 'terminated' || server.id === assignment?.server_id))
+    return { erasure: signed.erasure, signed };
   const against = reasonAgainst(status, assignment, isBack);
   if (against !== null || assignment === null) throw fail('conflict', { message: against ?? '' });
   const erasure: ErasureProof = await erasureOf(ctx, id, hostname, assignment);

@@ -1,5 +1,11 @@
 import { readBrand } from '../../billing/index.ts';
-import { type Assignment, assignmentOfReturn, type Erasure, readRentedHardware } from '../../fleet/index.ts';
+import {
+  type Assignment,
+  type Erasure,
+  findAssignment,
+  readRentedHardware,
+  serverName,
+} from '../../fleet/index.ts';
 import { type Context, statement, type TxContext } from '../../platform/index.ts';
 import { hostnameOf } from '../queries.ts';
 import { type PublicKey, payloadOf, signJson } from './sign.ts';
@@ -40,24 +46,35 @@ const insert = statement<
   'dedicated.insertErasureProof',
   `insert into erasure_proofs (service_id, organization_id, assignment_id, jws, key_id, public_key, signed_at)
    select id, organization_id, :assignmentId, :jws, :keyId, :publicKey::jsonb, :now from services where id = :serviceId
-   on conflict (service_id) do nothing`,
+   on conflict (assignment_id) do nothing`,
 );
 const named = statement<{ hostname: string | null; domain: string | null }, { serviceId: number }>(
   'dedicated.nameOfServer',
   `select y.hostname, s.domain from services s left join dedicated_systems y on y.service_id = s.id where s.id = :serviceId`,
 );
-const ofService = statement<{ jws: string; key_id: string }, { serviceId: number }>(
+const insertDisks = statement<
+  never,
+  { serviceId: number; assignmentId: number; serverId: number; server: string; disks: string }
+>(
+  'dedicated.insertErasedDisks',
+  `insert into erased_disks (assignment_id, service_id, organization_id, server_id, server, serial, model, bytes, method, ended_at)
+   select :assignmentId, s.id, s.organization_id, :serverId, :server, d.serial, d.model, d.bytes, d.method, d.ended_at
+   from services s, jsonb_to_recordset(:disks::jsonb) d (serial text, model text, bytes bigint, method text, ended_at timestamptz)
+   where s.id = :serviceId on conflict (assignment_id, serial) do nothing`,
+);
+// One that a service had left for another server is read by staff, once the other one is on its way back.
+const ofService = statement<{ jws: string; key_id: string }, { assignmentId: number }>(
   'dedicated.erasureProof',
-  'select jws, key_id from erasure_proofs where service_id = :serviceId',
+  'select jws, key_id from erasure_proofs where assignment_id = :assignmentId',
 );
 const keys = statement<{ key_id: string; public_key: PublicKey }>(
   'dedicated.erasureKeys',
-  'select distinct on (key_id) key_id, public_key from erasure_proofs order by key_id, service_id',
+  'select distinct on (key_id) key_id, public_key from erasure_proofs order by key_id, assignment_id',
 );
 
-/** Signs how the disks of a service's server were wiped, and keeps it; once, all of them were. */
-export async function keepProof(tx: TxContext, serviceId: number): Promise<void> {
-  const assignment = await assignmentOfReturn(tx, serviceId);
+/** Signs how the disks of a server that came back from a service were wiped, and keeps it; once, all of them were. */
+export async function keepProof(tx: TxContext, serviceId: number, assignmentId: number): Promise<void> {
+  const assignment = await findAssignment(tx, assignmentId);
   if (assignment?.state !== 'done') return;
   const { hostname, domain } = await tx.db.one(named, { serviceId });
   const erasure = await erasureOf(tx, serviceId, hostname ?? hostnameOf(serviceId, domain), assignment);
@@ -66,13 +83,18 @@ export async function keepProof(tx: TxContext, serviceId: number): Promise<void>
   const payload = { iss: name, iat: Math.floor(now.getTime() / 1_000), erasure };
   const { jws, keyId, publicKey } = signJson(tx.seal, payload);
   await tx.db.run(insert, {
-    ...{ serviceId, assignmentId: assignment.id, jws, keyId, publicKey: JSON.stringify(publicKey), now },
+    ...{ serviceId, assignmentId, jws, keyId, publicKey: JSON.stringify(publicKey), now },
+  });
+  const { server_id: serverId } = assignment;
+  const server = await serverName(tx, serverId);
+  await tx.db.run(insertDisks, {
+    ...{ serviceId, assignmentId, serverId, server, disks: JSON.stringify(erasure.disks) },
   });
 }
 
-/** What was signed of a service's server; null: nothing was. */
-export async function findProof(ctx: Context, serviceId: number): Promise<KeptProof | null> {
-  const row = await ctx.db.maybe(ofService, { serviceId });
+/** What was signed of an assignment; null: nothing was. */
+export async function findProof(ctx: Context, assignmentId: number): Promise<KeptProof | null> {
+  const row = await ctx.db.maybe(ofService, { assignmentId });
   if (row === null) return null;
   const { erasure } = payloadOf(row.jws) as { erasure: ErasureProof };
   return { erasure, jws: row.jws, keyId: row.key_id };

@@ -25,6 +25,7 @@ import {
 } from '../../platform/index.ts';
 import { requireOrder } from '../../services/index.ts';
 import { endActionById } from '../actions.ts';
+import { moveJob } from '../move/move.ts';
 import { findUnderWay } from '../queries.ts';
 import { reinstallJob } from '../reinstall/reinstall.ts';
 import { rescueJob, rescueOffJob } from '../rescue/rescue.ts';
@@ -80,7 +81,7 @@ function requireRest({ switching }: RentedServer): void {
 
 /** The same of what was called off with a suspension: its job ends at its next step, and is at the BMC until then. */
 async function requireWorkOver(ctx: Context, { serviceId }: Payload): Promise<void> {
-  for (const each of [reinstallJob, rescueJob, rescueOffJob])
+  for (const each of [reinstallJob, rescueJob, rescueOffJob, moveJob])
     if (await isJobOpenAbout(ctx, each, { serviceId }))
       throw atWork(`${each.name} is still at work on the server`);
 }

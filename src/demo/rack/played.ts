@@ -162,14 +162,19 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     it.isInstalling = answer === 'installer';
     noted();
     if (answer === 'installer') {
-      await install(mine, network.installer(script));
-      if (isOn(mine)) await start(mine);
+      const after = await install(mine, network.installer(script));
+      if (!isOn(mine)) return;
+      if (after !== 'off') return start(mine);
+      it.isInstalling = false;
+      noted();
+      bmc.power = 'off';
+      bmc.changed?.('off', null);
       return;
     }
     greetsAt(it.system ?? []);
   }
 
-  async function install(mine: number, installer: Installer): Promise<void> {
+  async function install(mine: number, installer: Installer): Promise<string | undefined> {
     it.installer = installer;
     await installer.claim();
     const nonce = it.does.prints ?? installer.nonce;
@@ -182,7 +187,7 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
       await pause(Math.max(askMs, stepMs));
       plan = await installer.plan();
     }
-    if (isOn(mine) && plan?.task === 'rescue') return rescue(mine, installer, plan);
+    if (isOn(mine) && plan?.task === 'rescue') return void (await rescue(mine, installer, plan));
     if (!isOn(mine) || (plan?.task !== 'install' && plan?.task !== 'wipe')) return;
     it.plans.push(plan);
     const says = (report: object) => isOn(mine) && installer.call('POST', 'report', report);
@@ -221,6 +226,7 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     await comesTo('boot');
     await says({ kind: 'done' });
     await says({ kind: 'done' });
+    return plan.after;
   }
 
   async function rescue(mine: number, installer: Installer, plan: Plan): Promise<void> {

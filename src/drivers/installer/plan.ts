@@ -22,6 +22,8 @@ export interface InstallPlan {
   /** The tree that the same server is given with it: SHA-256 of its packed bytes, in hexadecimal. */
   image: { sha256: string };
   identity: Identity;
+  /** What the server does then. Default: it starts again. */
+  after?: 'restart' | 'off' | undefined;
 }
 
 /** This system in memory, with the customer's keys; disks stay as they are. */
@@ -78,7 +80,8 @@ function checkBmc({ user, password }: { user: string; password: string }): void 
   if (!/^[!-~]{8,16}$/.test(password)) refuse('a BMC’s password has 8 to 16 printable characters');
 }
 
-function checkInstall({ wipe, layout, image, identity }: InstallPlan): void {
+function checkInstall({ wipe, layout, image, identity, after = 'restart' }: InstallPlan): void {
+  if (after !== 'restart' && after !== 'off') refuse('afterwards a server starts again, or is off');
   checkSerials(wipe);
   checkSerials(layout.serials);
   if ((layout.serials.length === 1) !== (layout.kind === 'single'))

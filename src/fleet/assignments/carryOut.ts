@@ -231,9 +231,9 @@ export async function switchOff(at: AtHand, serverId: number, since: Date | null
   });
 }
 
-/** It starts its own disks, whatever it did: its power goes at once, and comes again. {@link ServerFailure} of a BMC that does not answer. */
-export async function startFromDisks(at: AtHand, serverId: number): Promise<void> {
-  await withBmcOf(at, serverId, null, async (bmc) => {
+/** It starts its own disks, whatever it did: its power goes at once, and comes again. {@link ServerFailure} of a BMC that does not answer, as {@link switchOff} says. */
+export async function startFromDisks(at: AtHand, serverId: number, since: Date | null = null): Promise<void> {
+  await withBmcOf(at, serverId, since, async (bmc) => {
     await bmc.powerOff();
     await bmc.setNextBoot(null);
     await bmc.powerOn();
@@ -251,8 +251,8 @@ export async function shutDownServer(at: AtHand, serverId: number, timeoutMs: nu
 }
 
 /** Whether it is on, as its BMC says. */
-export async function isServerOn(at: AtHand, serverId: number): Promise<boolean> {
-  return withBmcOf(at, serverId, null, async (bmc) => (await bmc.readPower()) === 'on');
+export async function isServerOn(at: AtHand, serverId: number, since: Date | null = null): Promise<boolean> {
+  return withBmcOf(at, serverId, since, async (bmc) => (await bmc.readPower()) === 'on');
 }
 
 /** After a restore a server that is on may be somebody's since the backup: a person decides, never a job. `permanent`. */

@@ -4,6 +4,7 @@ import { type Context, statement, type TxContext, transaction } from '../../plat
 import { serverInstalled } from '../events.ts';
 import { about, requireServer } from '../servers/staff.ts';
 import { disksOf } from './disksOf.ts';
+import { forgetInstalled } from './installed.ts';
 import { hearInside } from './lockedOut.ts';
 import {
   type Assignment,
@@ -105,6 +106,7 @@ async function finish(tx: TxContext, assignment: Assignment): Promise<void> {
   if (left.length > 0)
     return failAssignment(tx, id, 'disk_not_wiped', `not shown to be wiped: ${left.join(', ')}`);
   await endAssignment(tx, id, 'done');
+  await forgetInstalled(tx, serverId, id);
   if (kind !== 'install') return;
   const { name } = await requireServer(tx, serverId);
   await record(tx, serverInstalled, { ...about(serverId), data: { name } });

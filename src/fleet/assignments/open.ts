@@ -22,12 +22,15 @@ const insert = statement<
     tree: string | null;
     disks: string;
     wipe: string | null;
+    keys: string | null;
+    hasPassword: boolean | null;
+    layout: 'single' | 'raid1' | null;
     now: Date;
   }
 >(
   'fleet.insertAssignment',
-  `insert into server_assignments (server_id, service_id, kind, state, tree, disks, wipe, opened_at)
-   values (:serverId, :serviceId, :kind, 'open', :tree, :disks::jsonb, :wipe::jsonb, :now) returning id`,
+  `insert into server_assignments (server_id, service_id, kind, state, tree, disks, wipe, keys, has_password, layout, opened_at)
+   values (:serverId, :serviceId, :kind, 'open', :tree, :disks::jsonb, :wipe::jsonb, :keys::jsonb, :hasPassword, :layout, :now) returning id`,
 );
 const inventoryById = statement<{ inventory: Inventory | null }, { id: number }>(
   'fleet.inventoryOfAssignment',
@@ -57,7 +60,12 @@ export async function openAssignment(
 ): Promise<number> {
   const disks = (await disksOf(tx, serverId)).map(({ serial }) => serial);
   const wipe = isOthers && work.task !== 'rescue' ? JSON.stringify(work.wipe) : null;
+  const installed =
+    work.task === 'install'
+      ? { ...keysOf(work.identity), layout: work.layout.kind }
+      : { keys: null, hasPassword: null, layout: null };
   const { id } = await tx.db.one(insert, {
+    ...installed,
     ...{
       serverId,
       serviceId,
@@ -70,6 +78,10 @@ export async function openAssignment(
   });
   await tx.db.run(writePlan, { id, plan: sealWork(tx, id, work) });
   return id;
+}
+
+function keysOf({ keys, passwordHash }: { keys: string[]; passwordHash: string | null }) {
+  return { keys: JSON.stringify(keys), hasPassword: passwordHash !== null };
 }
 
 /** Nothing is done with its server any more, and no start of it opens anything. One that has ended stays as it ended; one that there is not is fine. */

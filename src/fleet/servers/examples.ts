@@ -15,7 +15,7 @@ const server = {
   state: 'waiting',
   reason: null,
   state_since: '2026-01-31T22:04:16.009Z',
-  ...{ profile_id: null, profile: null, service_id: null },
+  ...{ profile_id: null, profile: null, service_id: null, move_service_id: null },
   rack_id: rackId,
   rack: 'AMS-2',
   location: 'AMS',

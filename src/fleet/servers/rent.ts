@@ -26,11 +26,13 @@ interface SetAside {
 interface Put {
   reason?: string | null;
   serviceId?: number | null;
+  /** The service that is being moved to it, or that has left it. */
+  moveServiceId?: number | null;
   /** From the baseline of its profile, which keep it out of stock. */
   differences?: string[] | null;
 }
 
-const mayBeSomebodys =
+export const mayBeSomebodys =
   'an order that needs it no more held it as of the backup that was restored: since then it may be somebody’s';
 /** Why a server waits whose disks staff has changed. */
 export const disksChanged = 'its disks were changed since it was measured: have it enrolled again';
@@ -75,7 +77,7 @@ export interface ServerOffer extends Pick<Rules, 'threads'> {
 
 // What is in no rack is nowhere: no location can be promised, and no address of its pools.
 const sellable = `servers s join server_profiles f on f.id = s.profile_id join racks r on r.id = s.rack_id`;
-const storageOf = `(select sum((d.value ->> 'gb')::bigint * (d.value ->> 'count')::bigint)::int from jsonb_array_elements(f.disks) d)`;
+export const storageOf = `(select sum((d.value ->> 'gb')::bigint * (d.value ->> 'count')::bigint)::int from jsonb_array_elements(f.disks) d)`;
 
 const ofService = statement<ServerOfService, { serviceId: number }>(
   'fleet.serverOfService',
@@ -103,7 +105,7 @@ const offersOf = statement<
    where f.product_id = any((select :productIds::bigint[])::bigint[])
    group by f.id, there.location order by f.product_id, f.memory_gib nulls last, f.id, there.location`,
 );
-const lockStock = statement<{ locked: 1 }, { productId: number }>(
+export const lockStock = statement<{ locked: 1 }, { productId: number }>(
   'fleet.lockServerStock',
   `select 1 as locked from pg_advisory_xact_lock(hashtextextended('servers of product ' || :productId::bigint, 0))`,
 );
@@ -140,19 +142,26 @@ const move = statement<
     reason: string | null;
     serviceId: number | null;
     differences: string | null;
+    moveServiceId: number | null;
     now: Date;
   }
 >(
   'fleet.moveServer',
-  `update servers set state = :state, reason = :reason::text, service_id = :serviceId::bigint, state_since = :now, was_on = null, differences = :differences::jsonb
-   where id = :id`,
+  `update servers set state = :state, reason = :reason::text, service_id = :serviceId::bigint, move_service_id = :moveServiceId::bigint, state_since = :now,
+     was_on = null, differences = :differences::jsonb where id = :id`,
 );
 const lockToSetAside = statement<
-  { name: string; state: ServerState; reason: string | null; service_id: number | null },
+  {
+    name: string;
+    state: ServerState;
+    reason: string | null;
+    service_id: number | null;
+    move_service_id: number | null;
+  },
   { id: number }
 >(
   'fleet.lockServerToSetAside',
-  'select name, state, reason, service_id from servers where id = :id for update',
+  'select name, state, reason, service_id, move_service_id from servers where id = :id for update',
 );
 
 /** The server that a service holds or has, by its id, locked until the transaction ends; null: none. */
@@ -291,21 +300,22 @@ export interface Returned {
 }
 
 /**
- * A server that came back and was wiped is in stock again, unless it differs from the baseline of its profile; one that is not on its way back from this service stays
- * what it is.
+/**
+ * A server that came back and was wiped is in stock again, unless it differs from the baseline of its profile; one that is not on its way back
+ * stays what it is.
  */
 export async function restockServer(
   tx: TxContext,
-  serviceId: number,
+  id: number,
   { accounts, inventory, seen }: Returned,
 ): Promise<void> {
-  const server = await tx.db.maybe(lockOfService, { serviceId });
+  const server = await tx.db.maybe(lockToSetAside, { id });
   if (server?.state !== 'returning') return;
-  const { id, name } = server;
+  const { name, service_id: serviceId, move_service_id: leftBy } = server;
   const differing = await findDifferences(tx, id, observedOf(inventory, seen));
   // Nobody signs in there any more: what somebody takes as a baseline says so.
   await keepObserved(tx, id, observedOf(inventory, seen && { ...seen, users: [] }));
-  const data = { name, service_id: serviceId, accounts };
+  const data = { name, service_id: serviceId ?? leftBy ?? 0, accounts };
   if (differing === null) {
     await put(tx, id, 'ready');
     return record(tx, serverWiped, { ...about(id), data });
@@ -314,14 +324,16 @@ export async function restockServer(
   await record(tx, serverWiped, { ...about(id), data });
   await record(tx, serverQuarantined, {
     ...about(id),
-    data: { name, ...differing, service_id: serviceId, by: 'product' },
+    data: { name, ...differing, service_id: data.service_id, by: 'product' },
   });
 }
 
 /** Something is wrong with a server that comes back, which staff reads when it is set aside. */
-export async function noteOfReturn(tx: TxContext, serviceId: number, problem: string): Promise<void> {
-  const server = await tx.db.maybe(lockOfService, { serviceId });
-  if (server?.state === 'returning') await put(tx, server.id, 'returning', { serviceId, reason: problem });
+export async function noteOfReturn(tx: TxContext, serverId: number, problem: string): Promise<void> {
+  const server = await tx.db.maybe(lockToSetAside, { id: serverId });
+  if (server?.state !== 'returning') return;
+  const { service_id: serviceId, move_service_id: moveServiceId } = server;
+  await put(tx, serverId, 'returning', { serviceId, moveServiceId, reason: problem });
 }
 
 /**
@@ -361,10 +373,10 @@ async function put(
   tx: TxContext,
   id: number,
   state: ServerState,
-  { reason = null, serviceId = null, differences = null }: Put = {},
+  { reason = null, serviceId = null, moveServiceId = null, differences = null }: Put = {},
 ): Promise<void> {
   await tx.db.run(move, {
-    ...{ id, state, reason, serviceId, now: tx.clock.now() },
+    ...{ id, state, reason, serviceId, moveServiceId, now: tx.clock.now() },
     differences: differences && JSON.stringify(differences),
   });
 }

@@ -27,6 +27,8 @@ export interface ServerRow {
   profile_id: number | null;
   profile: string | null;
   service_id: number | null;
+  /** The service that is to get it instead of the one it has, or has left it. */
+  move_service_id: number | null;
   customer_work: CustomerWork | null;
   at_work: AtWork | null;
   /** It is a service's as of a backup, nobody has released that, and nothing was begun with it since. */
@@ -58,14 +60,18 @@ export const bySerial = 'lower(t.serial) collate "C"';
 /** All that rooms above do with a server for the service that has it. */
 export const serviceJobs = [
   ...['dedicated.provision', 'dedicated.return', 'dedicated.suspend', 'dedicated.resume'],
-  ...['dedicated.reinstall', 'dedicated.rescue', 'dedicated.rescueOff'],
+  ...['dedicated.reinstall', 'dedicated.rescue', 'dedicated.rescueOff', 'dedicated.move'],
 ] as const;
 
-const jobAbout = `name in (${serviceJobs.map((name) => `'${name}'`).join(', ')}) and payload @> jsonb_build_object('serviceId', t.service_id)`;
+// One that its service has left comes back by a job of its own, whatever is done with the server that the service has now.
+const jobAbout = `name in (${serviceJobs.map((name) => `'${name}'`).join(', ')}) and payload @> case
+      when t.state = 'returning' and t.move_service_id is not null then jsonb_build_object('leftBy', t.move_service_id, 'serverId', t.id)
+      else jsonb_build_object('serviceId', coalesce(t.service_id, t.move_service_id)) end`;
 /** {@link AtWork} of the row `t` of `servers`. An order that nobody has paid is its customer's. */
-const atWork = `case when t.service_id is null then null
+const atWork = `case when t.service_id is null and t.move_service_id is null then null
     when exists (select from jobs where state = 'ready' and ${jobAbout}) or exists (select from jobs where state = 'running' and ${jobAbout})
       or exists (select from jobs where state in ('failed', 'stuck') and dismissed_at is null and ${jobAbout}) then 'job'
+    when t.move_service_id is not null then 'nothing'
     when exists (select from services v where v.id = t.service_id and (v.status in ('terminated', 'cancelled')
       or (t.state = 'held' and v.status = 'pending' and v.provisioning_state = 'running'))) then 'nothing'
     else 'customer' end`;
@@ -74,7 +80,7 @@ const isOfBackup = `exists (select from (select restored_at from restores where 
       where g.server_id = t.id and g.state in ('open', 'working') and g.opened_at > b.restored_at))`;
 
 export const selectServer = `
-  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.customer_work, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
+  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.move_service_id, t.customer_work, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
     t.hardware, t.measured_at, t.observed, t.observed_at, t.differences, t.created_at, ${byName} as by_name, ${atWork} as at_work, ${isOfBackup} as is_of_backup,
     (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
     (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,
@@ -104,6 +110,7 @@ export function viewServer(row: ServerRow) {
   return {
     ...{ id: row.id, name: row.name, serial: row.serial, state: row.state, reason: row.reason },
     ...{ profile_id: row.profile_id, profile: row.profile, service_id: row.service_id },
+    move_service_id: row.move_service_id,
     ...{ state_since: row.state_since, rack_id: row.rack_id, rack: row.rack, location: row.location },
     ...{ unit: row.unit, height: row.height, macs: row.macs, note: row.note },
     bmc: row.bmc && {

@@ -244,6 +244,10 @@ export const Server = named(
       }),
     ),
     service_id: Nullable({ ...Id, description: 'Which service holds or has it' }),
+    move_service_id: Nullable({
+      ...Id,
+      description: 'Which service is to get it instead of the server that it has, or has left it',
+    }),
     rack_id: Nullable(Id),
     rack: Nullable(Type.String({ description: 'The name of its rack' })),
     location: Nullable(Type.String({ description: 'That of its rack' })),

@@ -37,8 +37,8 @@ export async function quarantineServer(ctx: Context, id: number, { reason }: { r
   return transaction(ctx, 'fleet.quarantineServer', async (tx) => {
     const server = await requireServer(tx, id);
     requireAction('quarantine', server);
-    const { name, service_id: serviceId } = server;
-    if (serviceId !== null) {
+    const { name } = server;
+    if ((server.service_id ?? server.move_service_id) !== null) {
       await closeAllOf(tx, id);
       const isOff = server.bmc?.power === 'off';
       await setServerAside(tx, id, isOff ? reason : `${reason}; ${mayStillRun}`, { by: 'staff' });

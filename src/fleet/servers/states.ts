@@ -68,8 +68,8 @@ export type ServerAction = keyof typeof rules;
 
 export type PowerAction = 'start' | 'stop' | 'restart';
 
-/** What a customer has done with their server beside its power, while nobody else switches it. */
-export type CustomerWork = 'reinstall' | 'rescue' | 'rescue_off';
+/** What is done with a customer's server beside its power, while nobody else switches it: all but `move` by themselves. */
+export type CustomerWork = 'reinstall' | 'rescue' | 'rescue_off' | 'move';
 
 export const serverActions = Object.keys(rules) as ServerAction[];
 
@@ -103,6 +103,7 @@ const working = {
   reinstall: 'is being reinstalled by its customer',
   rescue: 'is being taken into the rescue system by its customer',
   rescue_off: 'is being taken out of the rescue system by its customer',
+  move: 'is being left by its customer, who gets another one',
 } satisfies Record<CustomerWork, string>;
 
 const jobAtWork = 'a job works on it or waits for you, which is retried, or dismissed first';

@@ -33,4 +33,6 @@ mkdir -m 0700 /run/innkeeper
 agent
 sync
 sleep 2
+# Its addresses may be another server's until somebody starts it.
+[ "$(plan .after 2>/dev/null)" = off ] && poweroff -f
 reboot -f
