@@ -42,7 +42,12 @@ async function another({ productId }: RentedPlayed, change: { location?: string 
     ...{ name, mac, bmc: { address, user: 'root', password: 'factory-1' }, ...change },
     disks: disks.map((serial) => ({ ...drive, serial })),
   });
-  const played = playServer(world, { mac, disks, bmc, drives: Object.fromEntries(disks.map((it) => [it, drive])) });
+  const played = playServer(world, {
+    mac,
+    disks,
+    bmc,
+    drives: Object.fromEntries(disks.map((it) => [it, drive])),
+  });
   return Object.assign(played, { id, name, mac, disks, address });
 }
 
@@ -123,7 +128,9 @@ describe('a service that staff moves to another server', () => {
     expect([server.bmc.power, server.wipes, server.system]).toEqual(['off', 2, null]);
     expect([to.bmc.power, world.greets.has(server.ip)]).toEqual(['on', true]);
     const proof = await customer.get(`${server.path}/erasure`);
-    expect(proof.body.data.erasure.disks.map(({ serial }: { serial: string }) => serial)).toEqual(server.disks);
+    expect(proof.body.data.erasure.disks.map(({ serial }: { serial: string }) => serial)).toEqual(
+      server.disks,
+    );
     const [mail] = await sql<{ subject: string }>(
       world.product,
       `select subject from mails where subject like '%is another server now' order by id desc limit 1`,
@@ -134,7 +141,309 @@ describe('a service that staff moves to another server', () => {
     expect(await sql(world.product, 'select 1 from dedicated_moves where password is not null')).toEqual([]);
     expect(await sql(world.product, 'select 1 from server_assignments where plan is not null')).toEqual([]);
     expect(
-      await sql(world.product, 'select 1 from server_assignments where server_id = $1 and keys is not null', server.id),
+      await sql(
+        world.product,
+        'select 1 from server_assignments where server_id = $1 and keys is not null',
+        server.id,
+      ),
     ).toEqual([]);
   }, 180_000);
+});
+
+/** Waits until a condition is there, and lets so many minutes pass then. */
+async function laterThan(minutes: number, ready: () => boolean | Promise<boolean>): Promise<void> {
+  await until(async () => ready(), Boolean, 60_000);
+  world.product.clock.travel(minutes * 60_000);
+}
+
+const isSaid = async (what: string) =>
+  (
+    await sql(
+      world.product,
+      `select 1 from jobs where state <> 'done' and error_message like $1 || '%'`,
+      what,
+    )
+  ).length > 0;
+const stays = 'Your server was to be replaced by another one, which could not be done: it stays as it was';
+const publicKey = `ssh-ed25519 ${Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from('ssh-ed25519'), Buffer.from([0, 0, 0, 32]), Buffer.alloc(32, 7)]).toString('base64')} mine`;
+
+describe('where that fails, the service is where it was', () => {
+  it.each<[string, (to: Another) => void, RegExp]>([
+    [
+      'before anything is switched off, as of one that refuses to erase a disk',
+      (to) => {
+        to.does = { keeps: to.disks[1] ?? '' };
+      },
+      /could not be wiped/,
+    ],
+    [
+      'of one whose BMC says yes and does nothing',
+      (to) => {
+        to.bmc.failing = { saysYes: true };
+      },
+      /./,
+    ],
+  ])(
+    '%s',
+    async (_, breaks, reason) => {
+      const server = await rentPlayed(world, customer);
+      const to = await another(server);
+      breaks(to);
+      const [starts, offs] = [server.bmc.starts.length, server.told.length];
+      expect(await ended(server, await asked(server))).toMatchObject({
+        status: 'error',
+        error: { message: stays },
+      });
+      expect(await serverOf(to.id)).toMatchObject({
+        ...{
+          state: 'quarantined',
+          service_id: null,
+          move_service_id: null,
+          reason: expect.stringMatching(reason),
+        },
+      });
+      // Nobody has touched it.
+      expect([server.bmc.starts.length, server.told.length, server.wipes]).toEqual([starts, offs, 1]);
+      expect(await overview(server)).toMatchObject({ state: 'running', locked: false });
+      expect((await customer.get(`${server.path}/credentials`)).body.data).toEqual({ credentials: null });
+      expect(await moveOf(server.id)).toMatchObject({ action: null, last: { moved: false } });
+    },
+    120_000,
+  );
+
+  it('also after it was off: its disks start again once the other one is off that does not greet', async () => {
+    const server = await rentPlayed(world, customer);
+    const to = await another(server);
+    to.does = { isMute: true };
+    const id = await asked(server);
+    await laterThan(21, () => isSaid('the server starts what was installed'));
+    expect(await ended(server, id)).toMatchObject({
+      status: 'error',
+      error: { code: 'server_unfit', message: stays },
+    });
+    await settled(world.product);
+    expect([to.bmc.power, server.bmc.power, server.wipes]).toEqual(['off', 'on', 1]);
+    expect(server.told.at(-1)).toBe('disk');
+    await until(
+      async () => world.greets.has(server.ip),
+      (greets) => greets,
+    );
+    expect((await serverOf(to.id)).reason).toMatch(/did not greet by SSH/);
+    await world.product.periodic('fleet.askBmcs');
+    await settled(world.product);
+    expect(await overview(server)).toMatchObject({ state: 'running', locked: false });
+  }, 120_000);
+
+  it('of a server that cannot be switched off, unless staff has pulled its power', async () => {
+    const server = await rentPlayed(world, customer);
+    const to = await another(server);
+    server.bmc.failing = { silent: 'before' };
+    expect(await ended(server, await asked(server))).toMatchObject({
+      status: 'error',
+      error: { message: stays },
+    });
+    expect(await serverOf(to.id)).toMatchObject({ state: 'ready' });
+    expect(to.plans).toEqual([]);
+    server.bmc.power = 'off';
+    server.bmc.changed?.('off', null);
+    expect(await ended(server, await asked(server, { unplugged: true }))).toMatchObject({
+      status: 'success',
+    });
+    expect(await serverOf(to.id)).toMatchObject({ state: 'rented', service_id: server.serviceId });
+    // What is on it nobody can wipe: it is set aside.
+    for (let tries = 0; tries < 8 && (await serverOf(server.id)).state === 'returning'; tries += 1) {
+      world.product.clock.travel(20 * 60_000);
+      // Others answer meanwhile, so it is its own fault.
+      await world.product.periodic('fleet.askBmcs');
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+    }
+    expect(await isFree(server.id, 'quarantined')).toMatchObject({
+      ...{
+        service_id: null,
+        move_service_id: null,
+        reason: expect.stringMatching(/^it came back and could not be wiped/),
+      },
+    });
+    // The addresses went along, and rest with nobody.
+    expect((await customer.get(`${server.path}/ips`)).body.data.ips).toMatchObject([{ address: server.ip }]);
+  }, 180_000);
+
+  it.each([
+    [
+      'suspended',
+      async (id: number) => staff().post(`/staff/services/${id}/suspend`, { reason: 'It attacks others' }),
+    ],
+    ['ended', async (id: number) => customer.post(`/dashboard/services/${id}/cancel`, { type: 'immediate' })],
+  ] as const)(
+    'when it is %s meanwhile',
+    async (what, does) => {
+      const server = await rentPlayed(world, customer);
+      const to = await another(server);
+      to.does = {
+        at: async (step) => {
+          if (step !== 'write') return;
+          to.does = {};
+          const answer = await does(server.serviceId);
+          expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+        },
+      };
+      await ended(server, await asked(server));
+      expect((await isFree(to.id)).service_id).toBeNull();
+      await settled(world.product);
+      expect([to.bmc.power, server.bmc.power]).toEqual(['off', 'off']);
+      expect((await serverOf(server.id)).state).toBe(what === 'suspended' ? 'rented' : 'ready');
+      expect(server.wipes).toBe(what === 'suspended' ? 1 : 2);
+      if (what === 'ended') return;
+      await staff().post(`/staff/services/${server.serviceId}/unsuspend`);
+      await settled(world.product);
+      expect([server.bmc.power, (await overview(server)).state]).toEqual(['on', 'running']);
+    },
+    120_000,
+  );
+});
+
+describe('a move is refused and changes nothing', () => {
+  it('with what is wrong', async () => {
+    const server = await rentPlayed(world, customer);
+    const { name } = await serverOf(server.id);
+    const refused = async (body: object = {}, id = server.id) => {
+      const answer = await staff().post(`/staff/servers/${id}/move`, {
+        reason: 'It hangs',
+        confirm: name,
+        ...body,
+      });
+      const [detail] = answer.body.details ?? [];
+      return [answer.status, answer.body.code, detail?.field ?? answer.body.message];
+    };
+    expect(await refused()).toEqual([400, 'insufficient_stock', 'Not enough stock available']);
+    const away = await another(server, { location: 'FRA' });
+    expect(await refused()).toEqual([400, 'insufficient_stock', 'Not enough stock available']);
+    expect(await refused({ to_server_id: away.id })).toEqual([400, 'invalid_request', 'to_server_id']);
+    const to = await another(server);
+    expect((await moveOf(server.id)).servers).toMatchObject([{ id: to.id, name: to.name }]);
+    expect(await refused({ confirm: 'another' })).toEqual([400, 'invalid_request', 'confirm']);
+    expect((await refused({ reason: '' })).slice(0, 2)).toEqual([400, 'invalid_request']);
+    expect((await refused({}, to.id))[1]).toBe('conflict');
+    expect((await refused({}, 4_242))[1]).toBe('not_found');
+    const rescue = await customer.post(`${server.path}/rescue`, { enabled: true, password: 'Good-Pass-1' });
+    expect((await refused())[1]).toBe('locked');
+    await ended(server, rescue.body.data.action.id);
+    expect(await refused()).toEqual([409, 'action_not_allowed', expect.stringContaining('rescue system')]);
+    const over = await customer.post(`${server.path}/rescue`, { enabled: false });
+    await ended(server, over.body.data.action.id);
+    await staff().post(`/staff/services/${server.serviceId}/suspend`, { reason: 'It attacks others' });
+    expect(await refused()).toEqual([409, 'action_not_allowed', 'The service is suspended']);
+    expect(await moveOf(server.id)).toMatchObject({
+      possible: false,
+      reason: 'The service is suspended',
+      last: null,
+    });
+    expect(await serverOf(to.id)).toMatchObject({ state: 'ready' });
+    expect(
+      (await customer.post(`/staff/servers/${server.id}/move`, { reason: 'x', confirm: name })).status,
+    ).toBe(403);
+  }, 120_000);
+
+  it('of several that ask at once, but for one', async () => {
+    const server = await rentPlayed(world, customer);
+    for (let count = 0; count < 3; count += 1) await another(server);
+    const { name } = await serverOf(server.id);
+    const answers = await Promise.all([1, 2, 3].map(() => ask(server, { confirm: name })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const done = answers.find(({ status }) => status === 200);
+    expect(await ended(server, done?.body.data.action.id)).toMatchObject({ status: 'success' });
+    const held = await sql(
+      world.product,
+      `select 1 from servers where move_service_id = $1 and state = 'held'`,
+      server.serviceId,
+    );
+    expect(held).toEqual([]);
+  }, 120_000);
+});
+
+it('keys of a reinstallation, a system on one disk, and no password go along as they are', async () => {
+  const server = await rentPlayed(world, customer);
+  const key = await customer.post('/dashboard/account/ssh-keys', { name: 'mine', public_key: publicKey });
+  const again = await customer.post(`${server.path}/reinstall`, {
+    ...{
+      os: 'tiny',
+      confirm: 'metal1.example.com',
+      hostname: 'other.example.com',
+      disks: { layout: 'single' },
+    },
+  });
+  expect(await ended(server, again.body.data.action.id)).toMatchObject({ status: 'success' });
+  await customer.delete(`/dashboard/account/ssh-keys/${key.body.data.ssh_key.id}`);
+  const to = await another(server);
+  const chosen = await another(server);
+  expect(await ended(server, await asked(server, { to_server_id: chosen.id }))).toMatchObject({
+    status: 'success',
+  });
+  expect(to.plans).toEqual([]);
+  expect(chosen.plans[0]).toMatchObject({
+    layout: { kind: 'single', serials: [chosen.disks[0]] },
+    identity: {
+      ...{ hostname: 'other.example.com', passwordHash: null },
+      keys: [expect.stringContaining(publicKey.split(' ')[1] ?? '')],
+    },
+  });
+  expect((await customer.get(`${server.path}/credentials`)).body.data).toEqual({ credentials: null });
+}, 120_000);
+
+describe('where the switch knows VLANs', () => {
+  async function plugged(server: RentedPlayed, to: Another, vlans: [number | null, number | null]) {
+    const address = `198.51.102.${others}`;
+    const port = { label: '', isUp: true, speedMbps: 10_000, counters: { in: 0n, out: 0n } };
+    const ports = [
+      { ...port, name: 'eth1', macs: [server.mac], vlan: vlans[0] },
+      { ...port, name: 'eth2', macs: [to.mac], vlan: vlans[1] },
+    ];
+    const it = world.switches.put(address, { ports });
+    const answer = await staff().post('/staff/switches', {
+      ...{ name: `sw-${others}`, location: 'AMS', address },
+      credential: {
+        user: it.user,
+        auth_protocol: 'sha256',
+        auth_passphrase: it.authPassphrase,
+        privacy_passphrase: it.privacyPassphrase,
+      },
+    });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    const { id } = answer.body.data.switch;
+    await settled(world.product);
+    for (const { name, macs } of ports) {
+      const plug = await staff().post(`/staff/switches/${id}/plug`, { port: name, mac: macs[0] });
+      expect(plug.status, JSON.stringify(plug.body)).toBe(200);
+    }
+    return it;
+  }
+  const vlansOf = (it: { ports: { vlan: number | null }[] }) => it.ports.map(({ vlan }) => vlan);
+
+  it('the ports take each other’s, and have their own again when it fails', async () => {
+    const server = await rentPlayed(world, customer);
+    const to = await another(server);
+    const found = await plugged(server, to, [101, 102]);
+    to.does = { isMute: true };
+    const id = await asked(server);
+    await laterThan(21, () => isSaid('the server starts what was installed'));
+    expect(vlansOf(found)).toEqual([102, 101]);
+    await ended(server, id);
+    expect(vlansOf(found)).toEqual([101, 102]);
+    to.does = {};
+    await sql(world.product, `update servers set state = 'ready', reason = null where id = $1`, to.id);
+    expect(await ended(server, await asked(server))).toMatchObject({ status: 'success' });
+    expect(vlansOf(found)).toEqual([102, 101]);
+  }, 180_000);
+
+  it('and one cannot follow, nothing is switched off', async () => {
+    const server = await rentPlayed(world, customer);
+    const to = await another(server);
+    const found = await plugged(server, to, [101, null]);
+    expect(await ended(server, await asked(server))).toMatchObject({
+      status: 'error',
+      error: { code: 'vlan_stays' },
+    });
+    expect([vlansOf(found), server.bmc.power]).toEqual([[101, null], 'on']);
+    expect((await serverOf(to.id)).state).toBe('ready');
+  }, 120_000);
 });
