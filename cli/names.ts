@@ -26,6 +26,7 @@ const called: Readonly<Record<string, string>> = {
   'GET /dashboard/invoices/{id}/pdf': 'invoices pdf',
   'GET /dashboard/invoices/{id}/xml': 'invoices xml',
   'POST /dashboard/credit/top-up': 'credit top-up',
+  'GET /staff/servers/{id}/move': 'staff servers move-options',
   'GET /dashboard/services/{id}/renew': 'services renew-options',
   'GET /dashboard/services/{id}/upgrade': 'services upgrade-options',
   'GET /dashboard/services/{id}/cancel': 'services cancellation show',

@@ -31,6 +31,8 @@ create table dedicated_moves (
   -- Null: it is under way. Whether the service went over.
   ended_at timestamptz,
   moved boolean,
+  -- Why it did not, for staff.
+  problem text,
   constraint dedicated_moves_ended check ((ended_at is null) = (moved is null))
 );
 create unique index dedicated_moves_one on dedicated_moves (service_id) where ended_at is null;

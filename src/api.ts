@@ -69,6 +69,7 @@ import {
   bandwidthRoutes,
   dedicatedPersonal,
   dedicatedRoutes,
+  erasureRoutes,
   proofRoutes,
   serverMoveRoutes,
 } from './dedicated/index.ts';
@@ -255,6 +256,7 @@ export const allRoutes: RouteGroup[] = [
   vpsRoutes,
   dedicatedRoutes,
   serverMoveRoutes,
+  erasureRoutes,
   proofRoutes,
   bandwidthRoutes,
   shieldRoutes,

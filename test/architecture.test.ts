@@ -188,7 +188,10 @@ const tablesOf: Record<string, string[]> = {
     ],
     ...['console_lines', 'vps_charts', ...chartTableNames],
   ],
-  dedicated: ['dedicated_actions', 'dedicated_credentials', 'dedicated_systems', 'erasure_proofs'],
+  dedicated: [
+    ...['dedicated_actions', 'dedicated_credentials', 'dedicated_moves', 'dedicated_systems'],
+    ...['erased_disks', 'erasure_proofs'],
+  ],
   tickets: [
     ...['tickets', 'ticket_messages', 'ticket_words', 'ticket_attachments'],
     ...['ticket_canned_replies', 'ticket_feedback', 'ticket_writers'],

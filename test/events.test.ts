@@ -238,7 +238,7 @@ describe('what customers are told of', () => {
     ],
     ...['vps.move.planned', 'vps.move.ended'],
     ...['dedicated.action.started', 'dedicated.action.succeeded', 'dedicated.action.failed'],
-    'dedicated.console.opened_by_staff',
+    ...['dedicated.console.opened_by_staff', 'dedicated.moved'],
     ...['service.cancel_scheduled', 'service.cancel_revoked'],
     ...['ticket.changed', 'ticket.reopened', 'ticket.subject_changed'],
     ...['shield.mitigation.started', 'shield.mitigation.released'],

@@ -55,9 +55,9 @@ export const staffOpenedConsole = event<StaffOpenedConsole>(
 );
 
 interface MoveAsked {
-  /** What the servers are called, for staff. */
+  /** What the server is called, for staff, and the other one. */
   name: string;
-  to: string;
+  server: string;
   service_id: number;
   reason: string;
 }

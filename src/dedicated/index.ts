@@ -23,6 +23,7 @@ import { resumeServer, suspendServer } from './suspend/suspend.ts';
 export { bandwidthRoutes } from './bandwidth/routes.ts';
 export { rentedConsoles } from './console/room.ts';
 export { sealedCredentials } from './credentials/keep.ts';
+export { erasureRoutes } from './erasures/routes.ts';
 export { dedicatedMails } from './mails.ts';
 export { serverMoveRoutes } from './move/routes.ts';
 export { sealedMoves } from './move/rows.ts';

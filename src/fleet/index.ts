@@ -157,7 +157,6 @@ export {
   holdServers,
   isChosen,
   listServerOffers,
-  lockServerOfService,
   noteOfReturn,
   rentServer,
   restockServer,

@@ -1,5 +1,6 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
 import { baselineRoutes } from './baselines/routes.ts';
+import { installationRoutes } from './assignments/routes.ts';
 import { clusterRoutes } from './clusters/routes.ts';
 import { enrolmentRoutes } from './enrolment/routes.ts';
 import { examples } from './examples.ts';
@@ -279,6 +280,7 @@ export const fleetStaffRoutes: RouteGroup[] = [
   profileRoutes,
   baselineRoutes,
   serverRoutes,
+  installationRoutes,
   enrolmentRoutes,
   switchRoutes,
 ];

@@ -394,6 +394,18 @@ export const cannotBeSent: Record<string, string> = {
   reinstallDedicatedServer: 'needs a server: dedicated/reinstall/reinstall.test.ts',
   showDedicatedCredentials: 'needs a server: dedicated/credentials/credentials.test.ts',
   rescueDedicatedServer: 'needs a server: dedicated/rescue/rescue.test.ts',
+  ...Object.fromEntries(
+    ['moveServer', 'getServerMove', 'listInstallations'].map((name) => [
+      name,
+      'needs a server: dedicated/move/move.test.ts',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['listErasedDisks', 'getErasureProof', 'getErasureProofPdf'].map((name) => [
+      name,
+      'needs a server: dedicated/move/move.test.ts',
+    ]),
+  ),
   removeAddressPool: 'needs a pool without a reserved address: fleet/pools.test.ts',
 };
 

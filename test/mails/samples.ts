@@ -129,6 +129,9 @@ export const samples: Record<string, object[]> = {
     },
     { user_id: 7, hostname: '~web1.example.com', moved: false, off_at: null, away_s: null, is_late: false },
   ],
+  'dedicated.moved': [true, false].map((isNew) => ({
+    ...{ user_id: 7, hostname: '~big1.example.com', new_password: isNew },
+  })),
   'vps.recovered': [
     {
       user_id: 7,

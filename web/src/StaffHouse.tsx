@@ -69,6 +69,8 @@ const groups = [
       { to: '/staff/switches', label: 'staff.switches', operation: 'listSwitches' },
       { to: '/staff/servers', label: 'staff.servers', operation: 'listServers' },
       { to: '/staff/server-profiles', label: 'staff.serverProfiles', operation: 'listServerProfiles' },
+      { to: '/staff/installations', label: 'staff.installations', operation: 'listInstallations' },
+      { to: '/staff/erasures', label: 'staff.erasures', operation: 'listErasedDisks' },
       { to: '/staff/enrolment', label: 'staff.enrolment', operation: 'getEnrolment' },
       { to: '/staff/shield-attacks', label: 'staff.attacks', operation: 'listAttacksAsStaff' },
       { to: '/staff/shield-edges', label: 'staff.shieldEdges', operation: 'listShieldEdges' },

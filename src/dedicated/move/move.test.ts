@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
@@ -6,10 +7,12 @@ import { type RentedPlayed, rentPlayed, stockServer } from '../../../test/rack/s
 import { settled, sql } from '../../../test/sql.ts';
 import { type PlayedServer, playServer } from '../../demo/rack/played.ts';
 
+const changes = watchChanges();
+
 let world: ArrivingProduct;
 let customer: Person;
 beforeAll(async () => {
-  world = await startArrivingProduct();
+  world = await startArrivingProduct({}, 2_500);
   customer = await newCustomer(world.product, { creditMinor: 10_000_000 });
 });
 afterAll(() => world.product.stop());
@@ -93,6 +96,10 @@ describe('a service that staff moves to another server', () => {
         seen.push((await staff().post(`/staff/servers/${server.id}/stop`, { force: true })).body.code);
         const { action, possible, last } = await moveOf(server.id);
         seen.push([action.command, action.note, possible, last.to, last.moved]);
+        const { installations } = (await staff().get('/staff/installations')).body.data;
+        seen.push(
+          installations.map((it: Record<string, unknown>) => [it.server, it.job, it.step, it.waits_for]),
+        );
         expect((await serverOf(to.id)).state).toBe('held');
         expect((await serverOf(to.id)).move_service_id).toBe(server.serviceId);
       },
@@ -105,6 +112,7 @@ describe('a service that staff moves to another server', () => {
     expect(seen).toEqual([
       ...['running', true, 'locked', 'on', true, 'locked', 'locked', 'locked'],
       ['move', expect.stringMatching(/^The new server: /), false, to.name, null],
+      [[to.name, 'dedicated.move', 'write', 'installer']],
     ]);
     expect(to.plans[0]).toMatchObject({
       ...{ task: 'install', after: 'off', wipe: to.disks, layout: { kind: 'raid1', serials: to.disks } },
@@ -131,6 +139,19 @@ describe('a service that staff moves to another server', () => {
     expect(proof.body.data.erasure.disks.map(({ serial }: { serial: string }) => serial)).toEqual(
       server.disks,
     );
+    // Staff finds each disk by its serial number, and reads the same.
+    const found = await staff().get(`/staff/erasures?search=${server.disks[1]?.toLowerCase()}`);
+    expect(found.body.data.disks).toMatchObject([
+      { serial: server.disks[1], server_id: server.id, service_id: server.serviceId, method: 'overwrite' },
+    ]);
+    const [{ proof_id: proofId }] = found.body.data.disks;
+    expect((await staff().get(`/staff/erasures/${proofId}`)).body.data).toEqual(proof.body.data);
+    const pdf = await staff().get(`/staff/erasures/${proofId}/pdf?language=de`);
+    expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+    expect((await staff().get('/staff/erasures/4242')).status).toBe(404);
+    expect((await staff().get(`/staff/erasures?server_id=${to.id}`)).body.data.disks).toEqual([]);
+    expect((await staff().get('/staff/installations')).body.data.installations).toEqual([]);
+    expect((await customer.get('/staff/erasures')).status).toBe(403);
     const [mail] = await sql<{ subject: string }>(
       world.product,
       `select subject from mails where subject like '%is another server now' order by id desc limit 1`,
@@ -206,7 +227,10 @@ describe('where that fails, the service is where it was', () => {
       expect([server.bmc.starts.length, server.told.length, server.wipes]).toEqual([starts, offs, 1]);
       expect(await overview(server)).toMatchObject({ state: 'running', locked: false });
       expect((await customer.get(`${server.path}/credentials`)).body.data).toEqual({ credentials: null });
-      expect(await moveOf(server.id)).toMatchObject({ action: null, last: { moved: false } });
+      expect(await moveOf(server.id)).toMatchObject({
+        action: null,
+        last: { moved: false, problem: expect.stringMatching(reason) },
+      });
     },
     120_000,
   );
@@ -447,3 +471,5 @@ describe('where the switch knows VLANs', () => {
     expect((await serverOf(to.id)).state).toBe('ready');
   }, 120_000);
 });
+
+describe('a change', () => changes.leaveEntries(() => world.product, ['moveServer']));

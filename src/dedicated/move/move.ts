@@ -16,8 +16,10 @@ import {
   AppError,
   type Context,
   fail,
+  isJobUnfinishedAbout,
   type NamedJob,
   type StaffContext,
+  settleFailedJobAbout,
   type TxContext,
 } from '../../platform/index.ts';
 import { choiceOf, dedicatedOptions, requireOrder } from '../../services/index.ts';
@@ -70,6 +72,12 @@ export async function moveServer(ctx: StaffContext, id: number, body: MoveBody) 
   const as = within(ctx, organizationId);
   const action = await requestWork(as, serviceId, 'move', moveJob, async (tx, dedicated, server) => {
     if (server.id !== id) throw fail('conflict', { message: `${name} has another service by now` });
+    // What failed before was undone, and what stands still goes on when staff retries it.
+    await settleFailedJobAbout(tx, moveJob, { serviceId });
+    if (await isJobUnfinishedAbout(tx, moveJob, { serviceId }))
+      throw fail('locked', {
+        message: `The job of a move of this service before has not come to its end: retry it, or dismiss it first`,
+      });
     if ((await listAddresses(tx, serviceId)).length === 0)
       throw fail('action_not_allowed', {
         message: 'The service has no address at which a system could be reached',
@@ -83,7 +91,7 @@ export async function moveServer(ctx: StaffContext, id: number, body: MoveBody) 
     });
     await record(tx, moveAsked, {
       ...{ subject: { type: 'server', id }, organizationId: null },
-      data: { name, to: to.name, service_id: serviceId, reason },
+      data: { name, server: to.name, service_id: serviceId, reason },
     });
     return { toServerId: to.id, moveId, isUnplugged: unplugged };
   });
@@ -118,6 +126,7 @@ export async function readServerMove(ctx: StaffContext, id: number) {
         ...{ to_server_id: last.to_server_id, to: await serverName(ctx, last.to_server_id) },
         ...{ reason: last.reason, unplugged: last.unplugged },
         ...{ asked_at: last.asked_at, ended_at: last.ended_at, moved: last.moved },
+        problem: last.problem,
       },
     },
   };

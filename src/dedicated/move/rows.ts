@@ -13,11 +13,13 @@ export interface MoveRow {
   asked_at: Date;
   ended_at: Date | null;
   moved: boolean | null;
+  /** Why it did not go over, for staff. */
+  problem: string | null;
 }
 
 const contextOf = (id: number) => `password of move ${id}`;
 const columns =
-  'id, service_id, organization_id, from_server_id, to_server_id, reason, unplugged, password, asked_at, ended_at, moved';
+  'id, service_id, organization_id, from_server_id, to_server_id, reason, unplugged, password, asked_at, ended_at, moved, problem';
 const insert = statement<
   never,
   {
@@ -45,9 +47,15 @@ const lastOfServer = statement<MoveRow, { serverId: number; serviceId: number | 
   `select ${columns} from dedicated_moves where service_id = :serviceId::bigint and (from_server_id = :serverId or to_server_id = :serverId)
    order by id desc limit 1`,
 );
-const end = statement<never, { id: number; moved: boolean; now: Date }>(
+const end = statement<never, { id: number; problem: string | null; now: Date }>(
   'dedicated.endMove',
-  'update dedicated_moves set ended_at = :now, moved = :moved, password = null where id = :id and ended_at is null',
+  `update dedicated_moves set ended_at = :now, moved = :problem::text is null, problem = :problem::text, password = null
+   where id = :id and ended_at is null`,
+);
+const endLeft = statement<never, { serviceId: number; now: Date }>(
+  'dedicated.endLeftMoves',
+  `update dedicated_moves set ended_at = :now, moved = false, problem = 'its job was dismissed', password = null
+   where service_id = :serviceId and ended_at is null`,
 );
 
 export const sealedMoves = statement<SealedValue, { limit: number }>(
@@ -73,6 +81,8 @@ export async function beginMove(
   },
 ): Promise<number> {
   const id = newId();
+  // Nothing is at work for one before that did not come to its end.
+  await tx.db.run(endLeft, { serviceId: move.serviceId, now: tx.clock.now() });
   const sealed = password === null ? null : tx.seal.close(password, contextOf(id));
   await tx.db.run(insert, { ...move, id, password: sealed, now: tx.clock.now() });
   return id;
@@ -96,7 +106,7 @@ export function findMoveOf(
   return ctx.db.maybe(lastOfServer, { serverId, serviceId });
 }
 
-/** It is over, and what was made for it is known no more; one that has ended stays as it ended. */
-export async function endMove(tx: TxContext, id: number, moved: boolean): Promise<void> {
-  await tx.db.run(end, { id, moved, now: tx.clock.now() });
+/** It is over, with a problem or well, and what was made for it is known no more; one that has ended stays as it ended. */
+export async function endMove(tx: TxContext, id: number, problem: string | null): Promise<void> {
+  await tx.db.run(end, { id, problem, now: tx.clock.now() });
 }

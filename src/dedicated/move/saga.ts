@@ -278,7 +278,7 @@ const swapStep: MoveStep = {
     const password = passwordOf(ctx, move);
     if (password === null) await forgetCredentials(ctx, serviceId);
     else await keepPassword(ctx, serviceId, organizationId, password);
-    await endMove(ctx, moveId, true);
+    await endMove(ctx, moveId, null);
     await record(ctx, moved, {
       ...{ subject: { type: 'service', id: serviceId }, organizationId },
       data: { user_id: userId, hostname, new_password: password !== null },
@@ -312,7 +312,7 @@ export const move = saga<MovePayload, State>({
         `it could not be installed for a service that was to go there: ${failure.message}`,
       );
     else await letGoOfMove(tx, toServerId, serviceId);
-    await endMove(tx, moveId, false);
+    await endMove(tx, moveId, `${failure.step}: ${failure.message}`);
     await endBadly(tx, payload, failure);
     return verdictOn(failure);
   },

@@ -56,6 +56,7 @@ export const MoveData = named(
           asked_at: Timestamp,
           ended_at: Nullable(Timestamp),
           moved: Nullable(Type.Boolean({ description: 'Null: it is under way' })),
+          problem: Nullable(Type.String({ description: 'Why the service did not go over' })),
         }),
         description: 'The last move of this service from or to this server; null: there was none',
       }),

@@ -7,11 +7,16 @@ import { requireDedicated } from '../queries.ts';
 import { type ErasureProof, erasureOf, findProof, type KeptProof } from './proof.ts';
 import { sheetOf } from './sheet.ts';
 
+/** A proof, and what was signed of it; null: it is of before proofs were signed. */
 type Proof = Pick<KeptProof, 'erasure'> & { signed: KeptProof | null };
 
 /** How each disk of a server was wiped when its service had ended, for whoever had it. `conflict` while there is no such proof, in words. */
 export async function readErasure(ctx: OrganizationContext, id: number) {
-  const { erasure, signed } = await requireProof(ctx, id);
+  return viewSigned(ctx, await requireProof(ctx, id));
+}
+
+/** A proof as it is shown. */
+export function viewSigned(ctx: Context, { erasure, signed }: Proof) {
   return {
     erasure,
     signature: signed && { jws: signed.jws, key_id: signed.keyId, keys_url: keysUrl(ctx) },
@@ -25,9 +30,18 @@ export async function readErasurePdf(
   id: number,
   language: 'en' | 'de',
 ): Promise<Bytes> {
-  const { erasure, signed } = await requireProof(ctx, id);
+  return printProof(ctx, files, await requireProof(ctx, id), language);
+}
+
+/** A proof as PDF/A-3. */
+export async function printProof(
+  ctx: Context,
+  files: Files,
+  { erasure, signed }: Proof,
+  language: 'en' | 'de',
+): Promise<Bytes> {
   const sheet = sheetOf(erasure, signed && { ...signed, keysUrl: keysUrl(ctx) }, language);
-  return { body: await printSheet(ctx, files, sheet), name: `erasure-${id}.pdf` };
+  return { body: await printSheet(ctx, files, sheet), name: `erasure-${erasure.service_id}.pdf` };
 }
 
 async function requireProof(ctx: OrganizationContext, id: number): Promise<Proof> {

@@ -164,11 +164,6 @@ const lockToSetAside = statement<
   'select name, state, reason, service_id, move_service_id from servers where id = :id for update',
 );
 
-/** The server that a service holds or has, by its id, locked until the transaction ends; null: none. */
-export async function lockServerOfService(tx: TxContext, serviceId: number): Promise<number | null> {
-  return (await tx.db.maybe(lockOfService, { serviceId }))?.id ?? null;
-}
-
 /** The server that a service holds or has; null: none. */
 export function serverOfService(ctx: Context, serviceId: number): Promise<ServerOfService | null> {
   return ctx.db.maybe(ofService, { serviceId });

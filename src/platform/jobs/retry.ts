@@ -60,7 +60,7 @@ export async function retryFailedJobAbout<Payload extends object>(
 /** Takes failed jobs of a saga, all of whose work was undone, out of staff's list: what they were for is wanted no more. */
 export async function settleFailedJobAbout<Payload extends object>(
   ctx: TxContext,
-  { name }: SagaFor<Payload>,
+  { name }: SagaFor<Payload> | NamedJob<Payload>,
   about: NoInfer<Partial<Payload>>,
 ): Promise<void> {
   await ctx.db.run(settleFailedAbout, { name, about });

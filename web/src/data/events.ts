@@ -8,6 +8,7 @@ const followUps: Readonly<Record<EventName, readonly string[]>> = {
   'dedicated.action.started': ['dedicated'],
   'dedicated.action.succeeded': ['dedicated'],
   'dedicated.console.opened_by_staff': [],
+  'dedicated.moved': ['dedicated', 'services'],
   'invoice.cancelled': ['invoices', 'services'],
   'invoice.created': ['invoices', 'services'],
   'invoice.expired': ['invoices', 'services'],

@@ -14,6 +14,11 @@ const methods = [
 const isMethod = (method: string | null): method is (typeof methods)[number] =>
   methods.some((each) => each === method);
 
+/** The text that says how a disk was wiped; null: of a way that nobody here knows. */
+export function methodWord(method: string | null) {
+  return isMethod(method) ? (`server.method_${method}` as const) : null;
+}
+
 /** How the disks of a server were wiped whose service has ended, to read and to keep. */
 export function Erasure({ id }: { id: number }) {
   const { t, language } = useText();

@@ -72,7 +72,7 @@ const lookMs = 60_000;
 const lookSoonMs = 5_000;
 const passing: readonly Server['state'][] = ['starting', 'stopping', 'restarting', 'reinstalling'];
 /** What we do with a server says how far it is; nobody knows how far one has followed its power button. */
-export const measured: ReadonlySet<string> = new Set(['reinstall', 'rescue']);
+export const measured: ReadonlySet<string> = new Set(['reinstall', 'rescue', 'move']);
 
 /** How a server is, and its switch: above every page of it. */
 export function Power({ id }: { id: number }) {
@@ -80,7 +80,9 @@ export function Power({ id }: { id: number }) {
   const read = useQuery({
     ...server(id),
     refetchInterval: ({ state: { data } }) =>
-      data !== undefined && passing.includes(data.state) ? lookSoonMs : lookMs,
+      data !== undefined && (passing.includes(data.state) || data.current_action?.command === 'move')
+        ? lookSoonMs
+        : lookMs,
   });
   const { data: found, error, refetch, dataUpdatedAt } = read;
   const [asked, setAsked] = useState<keyof typeof questions | null>(null);

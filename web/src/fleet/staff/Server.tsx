@@ -28,6 +28,7 @@ import { Observed } from './Baseline.tsx';
 import { Hardware } from './Hardware.tsx';
 import { ServerConsole } from './ServerConsole.tsx';
 import { changeOf, ServerFields } from './ServerFields.tsx';
+import { ServerMove } from './ServerMove.tsx';
 
 /** One server: where it stands, what is known of it, and what staff does with it. */
 export function Server() {
@@ -43,6 +44,7 @@ export function Server() {
               of={server}
               names={[
                 ...(['serial', 'profile', 'service_id', 'location', 'rack', 'unit', 'height'] as const),
+                ...(server.move_service_id === null ? [] : (['move_service_id'] as const)),
                 ...(['state_since', 'note', 'created_at'] as const),
               ]}
               cells={{
@@ -63,6 +65,7 @@ export function Server() {
             <Acts of={server} />
           </Section>
           <Observed of={server} />
+          <ServerMove of={server} />
           {server.hardware && <Hardware of={server.hardware} />}
           <Ports of={server} />
           <Bmc of={server} />
@@ -241,7 +244,7 @@ function Readings({ of: { id, actions } }: { of: Schema<'Server'> }) {
   });
   const events = useColumns<Schema<'BmcEvent'>>(['at', 'subject', 'message']);
   return (
-    <Section title={t('racks.readings')}>
+    <Section id="log" title={t('racks.readings')}>
       {readings !== undefined && (
         <Facts
           of={readings}

@@ -15,7 +15,7 @@ export function ServerConsole({ of: { id, state, actions } }: { of: Schema<'Serv
   const ask = (reason: string) =>
     client.post('/staff/servers/{id}/console', { path: { id }, body: { reason } });
   return (
-    <Section title={t('tab.console')}>
+    <Section id="console" title={t('tab.console')}>
       <Group>
         <Act
           operation="openServerConsole"
