@@ -1,6 +1,6 @@
 import { IdParams, type RouteGroup, routes } from '../platform/http/index.ts';
-import { baselineRoutes } from './baselines/routes.ts';
 import { installationRoutes } from './assignments/routes.ts';
+import { baselineRoutes } from './baselines/routes.ts';
 import { clusterRoutes } from './clusters/routes.ts';
 import { enrolmentRoutes } from './enrolment/routes.ts';
 import { examples } from './examples.ts';

@@ -132,7 +132,7 @@ const planStep: MoveStep = {
     const identity = {
       ...{ hostname: dedicated.hostname, keys: before.keys ?? (await keysOf(ctx, serviceId)) },
       passwordHash: password === null ? null : hashServerPassword(password),
-      ...{ addresses: await addressesOf(ctx, serviceId), nameservers: [] },
+      ...{ addresses: await addressesOf(ctx, serviceId), nameservers: [], userData: null },
     };
     const wipe = disks.map(({ serial }) => serial);
     const work = { task: 'install' as const, wipe, layout, identity, after: 'off' as const };
