@@ -43,7 +43,7 @@ function inWords(error: unknown): string {
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   console.log(`Innkeeper ${version}`);
-  const rack = await openDemoRack(config);
+  const rack = await openDemoRack(config, progress.say);
   const product = await startProduct(rack?.config ?? config, progress, { drivers: rack?.drivers });
   if (rack !== null) sellRack(rack, product);
   stopOnSignals(product, rack);

@@ -258,6 +258,25 @@ describe('where that fails, the service is where it was', () => {
     expect(await overview(server)).toMatchObject({ state: 'running', locked: false });
   }, 120_000);
 
+  it('when its service ends once the other one was on: that one is not sold before somebody has looked at it', async () => {
+    const server = await rentPlayed(world, customer);
+    const to = await another(server);
+    to.does = { isMute: true };
+    const id = await asked(server);
+    await until(
+      async () => [to.bmc.power, (await readAction(server, id)).progress],
+      ([power, progress]) => power === 'on' && progress >= 90,
+      60_000,
+    );
+    const ends = await customer.post(`/dashboard/services/${server.serviceId}/cancel`, { type: 'immediate' });
+    expect(ends.status, JSON.stringify(ends.body)).toBe(200);
+    expect(await isFree(to.id, 'quarantined')).toMatchObject({
+      ...{ service_id: null, move_service_id: null },
+      reason: expect.stringMatching(/ran for a moment with the keys of a service/),
+    });
+    expect(to.bmc.power).toBe('off');
+  }, 120_000);
+
   it('of a server that cannot be switched off, unless staff has pulled its power', async () => {
     const server = await rentPlayed(world, customer);
     const to = await another(server);

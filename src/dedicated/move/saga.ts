@@ -67,6 +67,8 @@ type MoveStep = Step<MovePayload, State>;
 const buttonMs = 120_000;
 /** Steps in which the server before is asked: what goes wrong there is not the new one's. */
 const ofTheOld: ReadonlySet<string> = new Set(['look', 'vlans', 'off', 'vlan']);
+/** Since these whoever is to have the new server may have signed in there, and done with its BMC what they liked. */
+const onceOn: ReadonlySet<string> = new Set(['start', 'ready', 'disarm', 'swap']);
 
 const lockService = statement<never, { id: number }>(
   'dedicated.lockMovedService',
@@ -310,6 +312,12 @@ export const move = saga<MovePayload, State>({
         tx,
         toServerId,
         `it could not be installed for a service that was to go there: ${failure.message}`,
+      );
+    else if (onceOn.has(failure.step) && (await isHeldForMove(tx, toServerId, serviceId)))
+      await setServerAside(
+        tx,
+        toServerId,
+        'its system ran for a moment with the keys of a service that did not go there: have it enrolled again before it is sold',
       );
     else await letGoOfMove(tx, toServerId, serviceId);
     await endMove(tx, moveId, `${failure.step}: ${failure.message}`);

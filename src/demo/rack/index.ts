@@ -24,12 +24,12 @@ export interface DemoRack {
 
 const againMs = 30_000;
 
-/** Opens it where DEMO_RACK asks for one; null without. Says in words what this host lacks for it. */
-export async function openDemoRack(config: Config): Promise<DemoRack | null> {
+/** Opens it where DEMO_RACK asks for one; null without. Says in words what this host lacks for it, and tells `say` what is installed. */
+export async function openDemoRack(config: Config, say: (line: string) => void): Promise<DemoRack | null> {
   if (config.demoRack === 0) return null;
   if (process.platform !== 'linux')
     throw new ConfigError('DEMO_RACK needs Linux: its network is one of this host.');
-  const rack = await openRack(config);
+  const rack = await openRack(config, say);
   const stopping = new AbortController();
   let selling = Promise.resolve();
   return {
@@ -48,10 +48,10 @@ export async function openDemoRack(config: Config): Promise<DemoRack | null> {
 }
 
 /** As the product runs its machines: real ones where they can run, unless it is told otherwise. */
-async function openRack(config: Config): Promise<OpenRack> {
+async function openRack(config: Config, say: (line: string) => void): Promise<OpenRack> {
   if (config.hypervisor === 'simulator') return openSimulatedRack(config, config.demoRack);
   const host = await canRunMachines();
-  if (host.ok) return openRealRack(config, config.demoRack);
+  if (host.ok) return openRealRack(config, config.demoRack, say);
   if (config.hypervisor === 'qemu') throw new ConfigError(`DEMO_RACK: ${host.reason}`);
   return openSimulatedRack(config, config.demoRack);
 }

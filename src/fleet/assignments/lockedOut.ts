@@ -116,7 +116,7 @@ export function lockedOut(said = ''): Error {
  */
 export async function requireLetIn(at: AtHand, assignment: Assignment, since: Date): Promise<void> {
   const { ctx } = at;
-  const { id, server_id: serverId } = assignment;
+  const { id, server_id: serverId, opened_at: openedAt } = assignment;
   if ((await ctx.db.maybe(isOpenAgain, { serverId, since }))?.is === true)
     return void (await ctx.db.run(forget, { id }));
   const starts = await ctx.db.many(told, { id });
@@ -125,7 +125,8 @@ export async function requireLetIn(at: AtHand, assignment: Assignment, since: Da
   const problem = starts.find((start) => start.problem !== null)?.problem ?? null;
   const said =
     problem === null ? '' : ` Whoever started as it last could not give it our account: ${problem}.`;
-  if (ctx.clock.now().getTime() - since.getTime() > startedWithinMs)
+  // From when it came back: whoever is root there can open and shut its BMC as often as they like.
+  if (ctx.clock.now().getTime() - openedAt.getTime() > startedWithinMs)
     throw new ServerFailure('server_failed', `${locked}, and nobody had it do so within three days.${said}`);
   throw lockedOut(said);
 }
@@ -142,7 +143,11 @@ async function takeLogin(
   const password = passwordOf(ctx, serverId, start.token_hash);
   const bmc = drivers.bmc({ ...connection, user, password });
   try {
-    if (!(await bmc.signsIn(user, password))) return false;
+    // A start that says so and does not open it is not tried again: some BMCs let nobody in after a few such tries.
+    if (!(await bmc.signsIn(user, password))) {
+      await ctx.db.run(endStart, { id: start.id });
+      return false;
+    }
   } finally {
     await bmc.close();
   }

@@ -380,6 +380,8 @@ async function showLife(
     next.on('end', () => abort.abort(new ClaimLost()));
     next.on('notification', ({ payload }) => onTold(readTold(payload), hasTurn));
     await next.query(endsWhenSilent(hangsAfterMs / 1_000));
+    // What a beat says is worth a moment alone: a commit that waits for a standby would end the connection, and every job with it.
+    await next.query('set synchronous_commit = off');
     await next.query(`listen ${channel}`);
     await next.query('select pg_advisory_lock($1, $2)', [livenessClass, number]);
   };

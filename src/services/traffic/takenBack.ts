@@ -63,13 +63,16 @@ export async function countTrafficAgain(
 ): Promise<void> {
   for (const { serviceId } of await tx.db.many(askedBefore, { invoiceId })) {
     await lockForCorrection(tx, invoiceId);
-    await lockToBill(tx, serviceId);
+    const { status } = await lockToBill(tx, serviceId);
     const others = await tx.db.many(instead, { invoiceId, serviceId });
     const isAlone = others.every(({ kind, status }) => kind === 'manual' && status === 'unpaid');
     if (isFull && isAlone) {
       for (const { id } of others)
         await withdrawInvoice(tx, id, `invoice ${invoiceId} for the same is paid again`);
       await tx.db.run(putBack, { invoiceId, serviceId });
+      // What else the withdrawn ones asked for: no renewal comes any more that would.
+      if (others.length > 0 && status !== 'active' && status !== 'suspended')
+        await billLastTraffic(tx, serviceId);
     } else await makeCredit(tx, invoiceId, amount);
   }
 }

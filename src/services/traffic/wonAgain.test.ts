@@ -19,17 +19,21 @@ const terms = { billing: 'total', included: 1, price_minor: 200, direction: 'gre
 const invoiceOf = async (id: number) => (await who.get(`/dashboard/invoices/${id}`)).body.data.invoice;
 const creditOf = async () => (await who.get('/dashboard/invoices')).body.data.credit_balance;
 
+/** A month that was reckoned, and that nobody asks for yet. */
+const reckoned = (id: number, month: string) =>
+  sql(
+    paid.product,
+    `insert into service_traffic (service_id, organization_id, month, currency, terms, used_bytes, over_thousandths, amount_minor, settled_at)
+     values ($1, $2, $4, 'EUR', $3::text::jsonb, 3e12, 2000, 400, now())`,
+    ...[id, who.organizationId, JSON.stringify(terms), `${month}-01`],
+  );
+
 /** A service that has ended and whose month of traffic is asked for by a last invoice. */
 async function ended(): Promise<number> {
   const { product } = paid;
   const traffic = { billing: 'total', included: 1, price: '2.00' };
   const { id } = await rentedServer(product, who, await newServerProduct(product, { traffic }));
-  await sql(
-    product,
-    `insert into service_traffic (service_id, organization_id, month, currency, terms, used_bytes, over_thousandths, amount_minor, settled_at)
-     values ($1, $2, '2020-01-01', 'EUR', $3::text::jsonb, 3e12, 2000, 400, now())`,
-    ...[id, who.organizationId, JSON.stringify(terms)],
-  );
+  await reckoned(id, '2020-01');
   const { status } = await product.staff.post(`/staff/services/${id}/terminate`, { reason: 'For a test' });
   expect(status).toBe(200);
   await settled(product);
@@ -88,4 +92,22 @@ it('a last invoice that a bank took back and gave again asks once, whoever wins 
   expect(await creditOf()).toBe('10.00');
   for (const outcome of ['lost', 'won'] as const) await decided(outcome);
   expect([await askedBy(serviceId), await creditOf()]).toEqual([third, '10.00']);
+});
+
+it('what else the withdrawn invoice asked for is asked for by another one', async () => {
+  const serviceId = await ended();
+  const first = await askedBy(serviceId);
+  const decided = await byCard(first);
+  await reckoned(serviceId, '2020-02');
+  await decided('lost');
+  await decided('won');
+  const asked = await sql<{ month: string; id: number }>(
+    paid.product,
+    `select to_char(month, 'YYYY-MM') as month, invoice_id::int8 as id from service_traffic where service_id = $1 order by month`,
+    serviceId,
+  );
+  expect(asked[0]).toEqual({ month: '2020-01', id: first });
+  expect((await invoiceOf(first)).status).toBe('paid');
+  expect(asked[1]?.month).toBe('2020-02');
+  expect((await invoiceOf(Number(asked[1]?.id))).status).toBe('unpaid');
 });

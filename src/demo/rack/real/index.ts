@@ -10,14 +10,16 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError } from '../../../config.ts';
 import { openBmcs } from '../../../drivers/bmc/index.ts';
-import { accelerationProbe, type Log } from '../../../drivers/hypervisor/index.ts';
+import { accelerationProbe, hostPackages, type Log } from '../../../drivers/hypervisor/index.ts';
 import { ensureInstaller } from '../../../drivers/installer/index.ts';
 import { openNetboot } from '../../../drivers/netboot/index.ts';
 import { writeDurably } from '../../../platform/host/durable.ts';
+import { ensurePackages } from '../../../platform/host/packages.ts';
 import { asRoot } from '../../../platform/host/program.ts';
 import { type Elsewhere, rackElsewhere } from '../elsewhere.ts';
 import { portOf } from '../ports.ts';
 import type { OpenRack, SwitchCredential } from '../rack.ts';
+import { serversIn } from './built.ts';
 import { ensureNetwork, ensurePlan, processesIn, removeNetwork } from './network.ts';
 import { memoryMib, model, mostServers, type Plan, placesIn, serverOf } from './plan.ts';
 import { ensureRackPrograms, rackProgram } from './programs.ts';
@@ -28,18 +30,27 @@ const lookMs = 5_000;
 const endsWithinMs = 12_000;
 
 /** Opens it on a host that can run machines. A `ConfigError` says where so many servers do not fit. */
-export async function openRealRack(config: Config, count: number): Promise<OpenRack> {
-  const hostMib = Math.floor(totalmem() / 2 ** 20);
-  const most = mostServers(hostMib);
-  if (count > most)
-    throw new ConfigError(
-      `DEMO_RACK is ${count}, and this host has room for ${most}: each server takes ${memoryMib} MiB of its ${hostMib} MiB of memory, of which 2 GiB are left to all else. HYPERVISOR=simulator has simulated ones, which take none.`,
-    );
+export async function openRealRack(
+  config: Config,
+  count: number,
+  say: (line: string) => void,
+): Promise<OpenRack> {
   // Absolute: it is handed to programs that stand elsewhere.
   const dir = join(config.dataDir, 'rack-qemu');
+  const all = serversIn(dir, count);
+  const hostMib = Math.floor(totalmem() / 2 ** 20);
+  const most = mostServers(hostMib);
+  if (all > most)
+    throw new ConfigError(
+      `DEMO_RACK has ${all} servers, and this host has room for ${most}: each server takes ${memoryMib} MiB of its ${hostMib} MiB of memory, of which 2 GiB are left to all else. HYPERVISOR=simulator has simulated ones, which take none.`,
+    );
+  await ensurePackages(
+    hostPackages.filter((wanted) => wanted.use === 'start'),
+    say,
+  );
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const plan = await ensurePlan(dir);
-  await ensureNetwork(plan, count);
+  await ensureNetwork(plan, all);
   const { range, customers, switch: address } = placesIn(plan);
   const argv = [
     'ip',

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { knowsWord } from '../../../drivers/bmc/index.ts';
 import type { SwitchCredential } from '../rack.ts';
 import { prepareAgent } from './agent.ts';
+import { serversIn } from './built.ts';
 import { guardManagement, processesIn, readPlan } from './network.ts';
 import { placesIn, serverOf } from './plan.ts';
 import { rackProgram } from './programs.ts';
@@ -37,7 +38,7 @@ await endThose((await others()).filter((pid) => !isServer(pid)));
 await guardManagement(plan);
 const running = new Set(await others());
 const servers: ServedServer[] = [];
-for (let nth = 1; nth <= Math.max(Number(count), builtBefore()); nth += 1)
+for (let nth = 1; nth <= serversIn(dir, Number(count)); nth += 1)
   servers.push(await serveServer(dir, serverOf(nth, plan), (pid) => running.has(pid), ending.signal));
 const credential = JSON.parse(readFileSync(join(dir, 'switch.json'), 'utf8')) as SwitchCredential;
 const agent = await prepareAgent(join(dir, 'switch'), switchAddress, credential);
@@ -83,11 +84,6 @@ writeFileSync(`${file}.partial`, JSON.stringify(place), { mode: 0o600 });
 const { uid, gid } = statSync(dir);
 chownSync(`${file}.partial`, uid, gid);
 renameSync(`${file}.partial`, file);
-
-/** A smaller number than before takes no server away. */
-function builtBefore(): number {
-  return readdirSync(dir).filter((name) => /^DEMO-Q\d\d$/.test(name)).length;
-}
 
 function nameOf(pid: number): string {
   try {
