@@ -77,7 +77,9 @@ describe('the overview', () => {
     const seen = await overview(server);
     expect(seen).toMatchObject({
       ...{ service_id: server.id, hostname: 'big.example.com', state: 'running', locked: false },
-      ...{ location: 'AMS', os: { slug: 'tiny' }, current_action: null },
+      ...{ location: 'AMS', current_action: null },
+      os: { slug: 'tiny', name: expect.stringMatching(/^Tiny/), version: expect.any(String) },
+      system: { vendor: 'V', product: expect.stringMatching(/^Model/) },
       power: { state: 'on', heard_at: expect.any(String), silent: false },
       actions: {
         start: { allowed: false, code: 'action_not_allowed' },
@@ -102,7 +104,7 @@ describe('the overview', () => {
 
   it('of a server that is being made ready shows nothing of it yet', async () => {
     const server = await rented({ delivered: false });
-    expect(await overview(server)).toMatchObject({ state: 'creating', ips: [] });
+    expect(await overview(server)).toMatchObject({ state: 'creating', ips: [], system: null });
     const { body } = await customer.get(`${server.path}/hardware`);
     expect(body.data).toEqual({ hardware: null, measured_at: null });
     for (const action of ['start', 'stop', 'restart']) {

@@ -24,7 +24,8 @@ export const examples = {
         ...{
           state: 'running',
           locked: false,
-          os: { slug: 'tiny' },
+          os: { slug: 'tiny', name: 'Tiny Linux', version: '1.0' },
+          system: { vendor: 'Supermicro', product: 'AS-1015A' },
           problem: null,
           location: 'AMS',
           ips: [ip],

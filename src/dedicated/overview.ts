@@ -1,4 +1,4 @@
-import { lockAddresses, readRentedHardware, readRentedSensors } from '../fleet/index.ts';
+import { findImage, lockAddresses, readRentedHardware, readRentedSensors } from '../fleet/index.ts';
 import { possibleActions, reasonAgainstRole } from '../platform/http/index.ts';
 import { fail, type OrganizationContext, type TxContext, transaction } from '../platform/index.ts';
 import { dedicatedOptions } from '../services/index.ts';
@@ -13,6 +13,7 @@ export async function readDedicated(ctx: OrganizationContext, id: number) {
   const { server, action } = dedicated;
   const facts = factsOf(dedicated);
   const ordered = dedicatedOptions.read(dedicated.options);
+  const image = await findImage(ctx, dedicated.os);
   return {
     dedicated: {
       ...{ service_id: id, read_at: ctx.clock.now(), hostname: dedicated.hostname },
@@ -22,7 +23,10 @@ export async function readDedicated(ctx: OrganizationContext, id: number) {
         heard_at: server?.heardAt ?? null,
         silent: server?.isSilent ?? false,
       },
-      ...{ os: { slug: dedicated.os }, problem: dedicated.problem },
+      os: { slug: dedicated.os, name: image?.name ?? null, version: image?.version ?? null },
+      problem: dedicated.problem,
+      // Of one that is only held nothing is its customer's yet.
+      system: server === null || server.state === 'held' ? null : server.system,
       location: server?.location ?? ordered.location,
       traffic: await viewTraffic(ctx, id),
       ips: await viewIps(ctx, dedicated),

@@ -137,6 +137,7 @@ export const dedicatedRoutes = routes('/dashboard/service', group, (route) => {
       auth: 'organization',
       permission: 'dedicated.manage',
       params: IdParams,
+      query: S.ConsoleQuery,
       operation: 'getDedicatedConsole',
       personal: true,
       // More than reading: whoever has it works on the server by our means.

@@ -26,7 +26,20 @@ export const Overview = named(
           },
           { description: 'As the controller of the server said it last' },
         ),
-        os: Type.Object({ slug: Type.String() }),
+        os: Type.Object({
+          slug: Type.String(),
+          name: Nullable(Type.String()),
+          version: Nullable(Type.String()),
+        }),
+        system: Nullable(
+          Type.Object(
+            { vendor: Type.String(), product: Type.String() },
+            {
+              description:
+                'The machine, as its maker calls it; null: it was never measured, or is not yours yet',
+            },
+          ),
+        ),
         problem: Nullable(
           Type.String({
             description:
@@ -47,6 +60,13 @@ export const Overview = named(
     ),
   }),
 );
+
+export const ConsoleQuery = Strict({
+  type: Type.Optional({
+    ...Choice(['serial'], { description: 'As of a VPS; a server has its serial line alone' }),
+    'x-message': 'must be serial: a dedicated server shows its serial line, and no screen',
+  }),
+});
 
 export const Sensors = named(
   'DedicatedSensors',

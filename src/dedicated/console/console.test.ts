@@ -147,6 +147,17 @@ describe('the console of a rented server', () => {
     expect(told).toMatchObject({ organization_id: customer.organizationId, user_id: customer.userId });
   });
 
+  it('is asked for as that of a VPS is, and says in words that there is no screen', async () => {
+    const { path } = await rented();
+    const serial = await customer.get(`${path}/console?type=serial`);
+    expect([serial.status, serial.body.data?.type]).toEqual([200, 'serial']);
+    const screen = await customer.get(`${path}/console?type=vnc`);
+    expect([screen.status, screen.body.code]).toEqual([400, 'invalid_request']);
+    expect(JSON.stringify(screen.body.details)).toContain(
+      'a dedicated server shows its serial line, and no screen',
+    );
+  });
+
   it('opens once only, not after thirty seconds, and not from the page of another site', async () => {
     const server = await rented();
     const used = await ticket(server);

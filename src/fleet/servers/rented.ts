@@ -28,6 +28,8 @@ export interface RentedServer {
   isProving: boolean;
   /** Of its first port. */
   mac: string | null;
+  /** What its maker calls it, as its installer measured it; null: it never was. */
+  system: { vendor: string; product: string } | null;
 }
 
 const ofService = statement<RentedServer, { serviceId: number; provingSince: Date }>(
@@ -36,7 +38,8 @@ const ofService = statement<RentedServer, { serviceId: number; provingSince: Dat
      b.server_id is not null as "canSwitch",
      b.power_action as switching, b.shows_line as "showsLine", ${isProving} as "isProving", s.customer_work as "customerWork",
      exists (select 1 from server_assignments g where g.server_id = s.id and g.kind = 'rescue' and g.state in ('open', 'working')) as "inRescue",
-     (select p.mac::text from server_ports p where p.server_id = s.id order by p.position limit 1) as mac
+     (select p.mac::text from server_ports p where p.server_id = s.id order by p.position limit 1) as mac,
+     case when s.hardware is not null then jsonb_build_object('vendor', s.hardware #> '{system,vendor}', 'product', s.hardware #> '{system,product}') end as system
    from servers s left join racks r on r.id = s.rack_id left join server_bmcs b on b.server_id = s.id
    where s.service_id = :serviceId`,
 );

@@ -34,7 +34,7 @@ export function wordsFor(part: Problem['part'], error: ErrorObject): string {
     case 'type':
       return `must be ${alternatives(params.type)}${found(part, data)}${unquoted(params.type, data)}`;
     case 'enum':
-      return `must be one of ${listed(params.allowedValues)}`;
+      return own ?? `must be one of ${listed(params.allowedValues)}`;
     case 'const':
       return `must be ${String(params.allowedValue)}`;
     case 'anyOf':

@@ -55,7 +55,8 @@ export function ReinstallServer({ id }: { id: number }) {
     );
   // Systems are an option of the product; of one that is not sold any more only the present one is known.
   const offered = sold.data?.options.find(({ key }) => key === 'option6')?.values ?? [];
-  const systems = offered.length > 0 ? offered : [{ value: found.os.slug, label: found.os.slug }];
+  const systems =
+    offered.length > 0 ? offered : [{ value: found.os.slug, label: found.os.name ?? found.os.slug }];
   const system = os ?? (systems.find(({ value }) => value === found.os.slug) ?? systems[0])?.value ?? '';
   const chosen = changed ?? new Set(keys.data?.map((each) => each.id));
   const disks = hardware.data?.hardware?.disks ?? [];

@@ -19,10 +19,15 @@ export function Server({ id }: { id: number }) {
     <Stack gap="lg">
       <Connect
         ips={found.ips}
-        system={found.os.slug}
+        system={[found.os.name ?? found.os.slug, found.os.version].filter(Boolean).join(' ')}
         location={found.location}
         act={() => client.get('/dashboard/service/{id}/dedicated/overview', { path: { id } })}
       >
+        {found.system !== null && (
+          <Fact name={t('server.model')}>
+            {[found.system.vendor, found.system.product].filter(Boolean).join(' ')}
+          </Fact>
+        )}
         <Fact name={t('server.power')}>
           {state === null ? t('server.power_unknown') : t(`server.power_${state}`)}
           {heardAt !== null && ` · ${t('server.heard', { time: moment(heardAt, language) })}`}
