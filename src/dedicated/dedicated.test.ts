@@ -106,7 +106,7 @@ describe('the overview', () => {
     const server = await rented({ delivered: false });
     expect(await overview(server)).toMatchObject({ state: 'creating', ips: [], system: null });
     const { body } = await customer.get(`${server.path}/hardware`);
-    expect(body.data).toEqual({ hardware: null, measured_at: null });
+    expect(body.data).toEqual({ hardware: null, measured_at: null, differences: [], seen_at: null });
     for (const action of ['start', 'stop', 'restart']) {
       const answer = await customer.post(`${server.path}/${action}`, { force: true });
       expect([answer.status, answer.body.code]).toEqual([409, 'action_not_allowed']);

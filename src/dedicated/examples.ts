@@ -126,6 +126,13 @@ export const examples = {
         ports: [{ name: 'eth0', mac: '3c:ec:ef:10:20:30', linked: true }],
       },
       measured_at: '2026-01-20T10:00:00.000Z',
+      differences: [
+        {
+          ...{ part: 'disk', name: 'S6WRNJ0T', was: 'MZQL2960 (nvme, 960 GB)', is: null },
+          seen_at: '2026-01-31T22:03:41.007Z',
+        },
+      ],
+      seen_at: '2026-01-31T22:03:41.007Z',
     },
   },
   getDedicatedErasure: {

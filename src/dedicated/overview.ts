@@ -1,4 +1,10 @@
-import { findImage, lockAddresses, readRentedHardware, readRentedSensors } from '../fleet/index.ts';
+import {
+  findImage,
+  lockAddresses,
+  notMeasured,
+  readRentedHardware,
+  readRentedSensors,
+} from '../fleet/index.ts';
 import { possibleActions, reasonAgainstRole } from '../platform/http/index.ts';
 import { fail, type OrganizationContext, type TxContext, transaction } from '../platform/index.ts';
 import { dedicatedOptions } from '../services/index.ts';
@@ -39,11 +45,11 @@ export async function readDedicated(ctx: OrganizationContext, id: number) {
   };
 }
 
-/** What a server has, as its installer measured it. */
+/** What a server has, as its installer measured it, and what differs since. */
 export async function readDedicatedHardware(ctx: OrganizationContext, id: number) {
   const { server } = await requireDedicated(ctx, id);
   // Of one that is only held nothing is its customer's yet.
-  if (server?.state !== 'rented') return { hardware: null, measured_at: null };
+  if (server?.state !== 'rented') return notMeasured;
   return readRentedHardware(ctx, server.id);
 }
 

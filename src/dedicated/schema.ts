@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { ServerSensor, serverMeasured } from '../fleet/index.ts';
+import { HardwareDifference, ServerSensor, serverMeasured } from '../fleet/index.ts';
 import { Choice, Id, Nullable, named, PossibleActions, Strict, Timestamp } from '../platform/http/index.ts';
 import { Action, Hostname, Ips, KeyIds, Password, Traffic, UserData } from '../vps/index.ts';
 import { dedicatedActions, dedicatedStates, refusalCodes } from './states.ts';
@@ -151,6 +151,14 @@ export const HardwareData = named(
       }),
     ),
     measured_at: Nullable(Timestamp),
+    differences: Type.Array(HardwareDifference, {
+      description:
+        'What of it is not as it was measured, by what was seen since; empty: nothing was seen to differ',
+    }),
+    seen_at: Nullable({
+      ...Timestamp,
+      description: 'When our installer or rescue system looked last since then; null: it did not start',
+    }),
   }),
 );
 

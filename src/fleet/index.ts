@@ -169,11 +169,12 @@ export {
 } from './servers/rent.ts';
 export {
   findRentedServer,
+  notMeasured,
   type RentedServer,
   readRentedHardware,
   readRentedSensors,
 } from './servers/rented.ts';
-export { ServerSensor, serverMeasured } from './servers/schema.ts';
+export { HardwareDifference, ServerSensor, serverMeasured } from './servers/schema.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { sealedSwitches } from './switches/rows.ts';
 export { exchangeVlans, planVlanExchange, type VlanExchange } from './switches/vlans.ts';

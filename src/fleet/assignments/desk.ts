@@ -4,6 +4,7 @@ import type { Desk, InventoryDisk, Plan, Report } from '../../drivers/installer/
 import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { enrolmentDesk } from '../enrolment/desks.ts';
 import { findStart, type KeptStart } from '../enrolment/starts.ts';
+import { keepSeen } from '../servers/seen.ts';
 import { keepMeasuredDisks, otherThanSold } from './disksOf.ts';
 import { isDoubted } from './doubts.ts';
 import { hear } from './hear.ts';
@@ -95,6 +96,7 @@ async function planOf(
   if (sealed === null) return { task: 'restart' };
   const { disks: said = null, measured = null } = (await ctx.db.maybe(startDisks, { startId })) ?? {};
   if (said === null) return { task: 'wait' };
+  await keepSeen(ctx, assignment.server_id, startId);
   if (assignment.kind !== 'rescue') {
     const wrong = wrongDisks(assignment, said) ?? (await notAsSold(ctx, assignment, measured));
     if (wrong !== null) {

@@ -41,6 +41,7 @@ const server = {
   note: null,
   hardware: null,
   measured_at: null,
+  ...{ hardware_differences: [], seen_at: null },
   ...{ observed: null, observed_at: null, differences: null },
   actions: {
     ...{ place: possible, quarantine: possible },

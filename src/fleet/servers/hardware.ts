@@ -4,7 +4,7 @@ import { fitOne } from '../profiles/keep.ts';
 
 const write = statement<never, { id: number; hardware: string; now: Date }>(
   'fleet.writeHardware',
-  'update servers set hardware = :hardware::jsonb, measured_at = :now where id = :id',
+  'update servers set hardware = :hardware::jsonb, measured_at = :now, seen_hardware = null, seen_at = null, seen_start_id = null where id = :id',
 );
 const takeOut = statement<never, { serverId: number; serials: string[]; now: Date }>(
   'fleet.takeOutMissingDisks',

@@ -2,6 +2,7 @@ import type { Inventory } from '../../drivers/installer/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 import { isProving, provingSince } from '../consoles/proving.ts';
 import { readingsNow } from './readings.ts';
+import { hardwareDifferences, viewDifference } from './seen.ts';
 import type { CustomerWork, PowerAction, ServerState } from './states.ts';
 
 /** A server as whoever has it may know it: nothing of its BMC but what that said of the power, and when. */
@@ -43,9 +44,21 @@ const ofService = statement<RentedServer, { serviceId: number; provingSince: Dat
    from servers s left join racks r on r.id = s.rack_id left join server_bmcs b on b.server_id = s.id
    where s.service_id = :serviceId`,
 );
-const hardwareOf = statement<{ hardware: Inventory | null; measured_at: Date | null }, { id: number }>(
+const hardwareOf = statement<
+  {
+    hardware: Inventory | null;
+    measured_at: Date | null;
+    seen: Inventory | null;
+    seen_at: Date | null;
+    disks: { serial: string; model: string | null; installedAt: string; removedAt: string | null }[];
+  },
+  { id: number }
+>(
   'fleet.hardwareOfServer',
-  'select hardware, measured_at from servers where id = :id',
+  `select s.hardware, s.measured_at, s.seen_hardware as seen, s.seen_at,
+     (select coalesce(jsonb_agg(jsonb_build_object('serial', d.serial, 'model', d.model, 'installedAt', d.installed_at, 'removedAt', d.removed_at)
+       order by d.id), '[]') from server_disks d where d.server_id = s.id) as disks
+   from servers s where s.id = :id`,
 );
 
 /** The server of a service; null: it has none. */
@@ -53,10 +66,16 @@ export function findRentedServer(ctx: Context, serviceId: number): Promise<Rente
   return ctx.db.maybe(ofService, { serviceId, provingSince: provingSince(ctx) });
 }
 
-/** What a server has, as its installer measured it; `hardware` is null where it never was. Nothing of its BMC. */
+/** What a server has, as its installer measured it, and what differs since; `hardware` is null where it never was. Nothing of its BMC. */
 export async function readRentedHardware(ctx: Context, id: number) {
-  const { hardware, measured_at: measuredAt } = await ctx.db.one(hardwareOf, { id });
-  if (hardware === null) return { hardware: null, measured_at: null };
+  const row = await ctx.db.one(hardwareOf, { id });
+  const { hardware, measured_at: measuredAt, seen, seen_at: seenAt } = row;
+  if (hardware === null) return notMeasured;
+  const disksOnRecord = row.disks.map(({ installedAt, removedAt, ...disk }) => ({
+    ...{ ...disk, installedAt: new Date(installedAt) },
+    removedAt: removedAt === null ? null : new Date(removedAt),
+  }));
+  const known = { hardware, measuredAt, seen, seenAt, disks: disksOnRecord };
   const { system, firmware, processor, memoryMib, memoryModules, disks, ports } = hardware;
   return {
     hardware: {
@@ -64,8 +83,13 @@ export async function readRentedHardware(ctx: Context, id: number) {
       ...{ firmware, processor, memory_mib: memoryMib, memory_modules: memoryModules, disks, ports },
     },
     measured_at: measuredAt,
+    differences: hardwareDifferences(known).map(viewDifference),
+    seen_at: seenAt,
   };
 }
+
+/** The same of a server of which nothing was measured, or nothing is its customer's yet. */
+export const notMeasured = { hardware: null, measured_at: null, differences: [], seen_at: null };
 
 /** What was measured of a server when it was read last; no event log, and no words of its BMC's. */
 export async function readRentedSensors(ctx: Context, id: number) {

@@ -3,6 +3,7 @@ import { statement } from '../../platform/index.ts';
 import type { Baseline } from '../baselines/compare.ts';
 import type { Reached } from './bmc.ts';
 import { viewHardware } from './hardware.ts';
+import { hardwareDifferences, viewDifference } from './seen.ts';
 import { type AtWork, actionsOf, type CustomerWork, type PowerAction, type ServerState } from './states.ts';
 
 /** What was heard of a BMC; moments as text. */
@@ -45,6 +46,9 @@ export interface ServerRow {
   note: string | null;
   hardware: Inventory | null;
   measured_at: Date | null;
+  /** What it said that it has when it was started for work last; null: it was not since it was measured. */
+  seen_hardware: Inventory | null;
+  seen_at: Date | null;
   /** How it was found beside what it has; null: nobody has looked. */
   observed: Baseline | null;
   observed_at: Date | null;
@@ -81,7 +85,7 @@ const isOfBackup = `exists (select from (select restored_at from restores where 
 
 export const selectServer = `
   select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.move_service_id, t.customer_work, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
-    t.hardware, t.measured_at, t.observed, t.observed_at, t.differences, t.created_at, ${byName} as by_name, ${atWork} as at_work, ${isOfBackup} as is_of_backup,
+    t.hardware, t.measured_at, t.seen_hardware, t.seen_at, t.observed, t.observed_at, t.differences, t.created_at, ${byName} as by_name, ${atWork} as at_work, ${isOfBackup} as is_of_backup,
     (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
     (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,
        'switch_port', p.switch_port) order by p.position), '[]')
@@ -123,6 +127,18 @@ export function viewServer(row: ServerRow) {
     })),
     hardware: row.hardware && viewHardware(row.hardware),
     measured_at: row.measured_at,
+    hardware_differences: hardwareDifferences({
+      ...{
+        hardware: row.hardware,
+        measuredAt: row.measured_at,
+        seen: row.seen_hardware,
+        seenAt: row.seen_at,
+      },
+      disks: row.disks.map(({ serial, model, installed_at: installed, removed_at: removed }) => ({
+        ...{ serial, model, installedAt: new Date(installed), removedAt: moment(removed) },
+      })),
+    }).map(viewDifference),
+    seen_at: row.seen_at,
     ...{ observed: row.observed, observed_at: row.observed_at, differences: row.differences },
     actions: actionsOf(row),
     created_at: row.created_at,

@@ -227,6 +227,23 @@ export const Hardware = named(
   'What the installer measured',
 );
 
+export const HardwareDifference = named(
+  'HardwareDifference',
+  Type.Object({
+    part: Choice(['disk', 'memory', 'processor', 'port']),
+    name: Nullable(
+      Type.String({
+        description:
+          'The serial number of a disk, the place of a memory module, the MAC of a port; null: there is one of it, or all of it is meant',
+      }),
+    ),
+    was: Nullable(Type.String({ description: 'In words; null: it was not there' })),
+    is: Nullable(Type.String({ description: 'In words; null: it is not there any more' })),
+    seen_at: { ...Timestamp, description: 'When it was seen, or staff wrote it down' },
+  }),
+  'What of a server is not as it was measured',
+);
+
 export const Server = named(
   'Server',
   Type.Object({
@@ -260,6 +277,13 @@ export const Server = named(
     note: Nullable(Type.String()),
     hardware: Nullable(Hardware),
     measured_at: Nullable(Timestamp),
+    hardware_differences: Type.Array(HardwareDifference, {
+      description: 'What of it is not as it was measured, by what its installer or rescue system said since',
+    }),
+    seen_at: Nullable({
+      ...Timestamp,
+      description: 'When one of them said last what the server has; null: none did since it was measured',
+    }),
     observed: Nullable(Baseline),
     observed_at: Nullable({
       ...Timestamp,

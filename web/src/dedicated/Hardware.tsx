@@ -4,7 +4,7 @@ import type { Schema } from '../../../client/index.ts';
 import { serverHardware, serverSensors, service } from '../data/queries/index.ts';
 import { bytes, decimal, diskKind, gigabytes, moment } from '../text/formats.ts';
 import { useText } from '../text/index.ts';
-import { Fact, List, Refusal, Section, SimpleGrid, Skeleton, Stack, Text } from '../ui/index.ts';
+import { Differs, Fact, List, Refusal, Section, SimpleGrid, Skeleton, Stack, Text } from '../ui/index.ts';
 
 type Measured = NonNullable<Schema<'DedicatedHardware'>['hardware']>;
 
@@ -32,6 +32,7 @@ function Has({ id }: { id: number }) {
         (error ? <Refusal error={error} onRetry={() => void refetch()} /> : <Skeleton height={240} />)}
       {data?.hardware === null && <Text>{t('server.notMeasured')}</Text>}
       {data?.hardware && <Parts of={data.hardware} />}
+      {data && <Differs of={data.differences} />}
       {data?.measured_at && (
         <Text size="sm" c="dimmed">
           {t('server.measured', { time: moment(data.measured_at, language) })}

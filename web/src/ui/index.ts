@@ -37,6 +37,7 @@ export { Confirm } from './Confirm.tsx';
 export { ConfirmByName } from './ConfirmByName.tsx';
 export { Copy } from './Copy.tsx';
 export { Dialog } from './Dialog.tsx';
+export { Differs } from './Differs.tsx';
 export { Fact } from './Fact.tsx';
 export { Choice, Field, FileField, LongField } from './Field.tsx';
 export { Fieldset } from './Fieldset.tsx';

@@ -1,15 +1,17 @@
 import type { Schema } from '../../../../client/index.ts';
 import { diskKind } from '../../text/formats.ts';
 import { useText } from '../../text/index.ts';
-import { Facts, List, Section, Text, useColumns } from '../../ui/index.ts';
+import { Differs, Facts, List, Section, Text, useColumns } from '../../ui/index.ts';
 
 type Measured = Schema<'ServerHardware'>;
 
 /** What the installer measured of a machine. */
 export function Hardware({
   of: { system, firmware, processor, memory_mib: memory, disks },
+  differences = [],
 }: {
   of: Measured;
+  differences?: readonly Schema<'HardwareDifference'>[];
 }) {
   const { t } = useText();
   const columns = useColumns<Measured['disks'][number]>(
@@ -39,6 +41,7 @@ export function Hardware({
         onRetry={() => undefined}
         empty={<Text c="dimmed">{t('empty.disks')}</Text>}
       />
+      <Differs of={differences} />
     </Section>
   );
 }

@@ -66,7 +66,7 @@ export function Server() {
           </Section>
           <Observed of={server} />
           <ServerMove of={server} />
-          {server.hardware && <Hardware of={server.hardware} />}
+          {server.hardware && <Hardware of={server.hardware} differences={server.hardware_differences} />}
           <Ports of={server} />
           <Bmc of={server} />
           {server.bmc !== null && <ServerConsole of={server} />}
