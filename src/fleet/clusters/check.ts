@@ -48,9 +48,10 @@ const writeCheck = statement<
      version = coalesce(:version, c.version), tested = coalesce(:tested, c.tested), problems = :problems::text[],
      notes = :notes::text[], server_certificate = coalesce(:serverCertificate, c.server_certificate),
      fit_generation = case when :isOk::boolean then :generation else c.fit_generation end
-   from (select id, check_state, problems from clusters where id = :id for no key update) before
+   from (select id, check_state, problems, version from clusters where id = :id for no key update) before
    where c.id = before.id and c.generation = :generation
-   returning c.name, before.check_state <> 'failed' or before.problems <> :problems::text[] as is_news`,
+   returning c.name, before.check_state = 'checking' or before.problems <> :problems::text[]
+     or before.version is distinct from coalesce(:version, before.version) as is_news`,
 );
 
 /** Speaks to a cluster as staff described it, and writes down in words what it lacks. Nothing of it is changed. */
@@ -76,26 +77,32 @@ export const clusterCheck = saga<Payload, State>({
   failed: (tx, { clusterId }, failure) => endFailed(tx, clusterId, failure),
 });
 
-const lacking = statement<{ id: number }>(
-  'fleet.lackingClusters',
-  `select id from clusters where check_state = 'failed' order by id`,
+/** How long what was found of a fit cluster stands. An engine is upgraded, or our certificate loses a right, without anybody telling us. */
+const looksEveryMs = 60 * 60_000;
+
+const dueSince = statement<{ id: number }, { before: Date }>(
+  'fleet.clustersToCheck',
+  `select id from clusters where check_state = 'failed' or check_state = 'ok' and checked_at <= :before order by id`,
 );
 
-const nextLacking = statement<{ at: Date | null }, { now: Date }>(
-  'fleet.nextLackingCluster',
-  `select max(:now::timestamptz) as at from clusters where check_state = 'failed'`,
+const nextDue = statement<{ at: Date | null }, { now: Date }>(
+  'fleet.nextClusterCheck',
+  `select min(case when check_state = 'failed' then :now::timestamptz
+     else checked_at + interval '${looksEveryMs} milliseconds' end) as at from clusters where check_state <> 'checking'`,
 );
 
 /**
- * Looks again at clusters that lacked something, or were not to be reached when somebody had changed how they are: nothing runs there until
- * they are found fit, and what heals waits for nobody's hand.
+ * Looks again at clusters: every minute at those that lacked something, or were not to be reached when somebody had changed how they are, since
+ * nothing runs there until they are found fit, and what heals waits for nobody's hand; every hour at all others, which may have become another
+ * version or lack a right meanwhile. What they lack then is told, and they go on.
  */
 export const clusterCheckPeriodicJob: PeriodicJob = {
   name: 'fleet.checkClusters',
   intervalMs: 60_000,
-  due: nextLacking,
+  due: nextDue,
   work: async (tx) => {
-    for (const { id: clusterId } of await tx.db.many(lacking))
+    const before = new Date(tx.clock.now().getTime() - looksEveryMs);
+    for (const { id: clusterId } of await tx.db.many(dueSince, { before }))
       if (!(await isJobUnfinishedAbout(tx, clusterCheck, { clusterId })))
         await enqueue(tx, clusterCheck, { clusterId }, { organizationId: null });
   },
@@ -119,10 +126,9 @@ async function end(tx: TxContext, id: number, generation: number, found: LookedA
     ...{ id, generation, isOk: problems.length === 0, serverCertificate, version, tested, problems, notes },
     now: tx.clock.now(),
   });
-  if (written === null) return;
+  if (!written?.is_news) return;
   const data = { name: written.name, version, problems };
   if (problems.length === 0) await bringImages(tx, { clusterId: id });
-  if (!written.is_news) return;
   await record(tx, clusterChecked, { subject: { type: 'cluster', id }, organizationId: null, data });
 }
 

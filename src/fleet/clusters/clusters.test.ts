@@ -228,6 +228,52 @@ describe('a cluster', () => {
     expect(await told()).toBe(before + 1);
   });
 
+  it('is looked at by itself every hour, and says that it is another version or lacks something, while it goes on', {
+    timeout: 40_000,
+  }, async () => {
+    const { id } = await one();
+    const told = async () =>
+      sql<{ data: object }>(
+        bed.product,
+        `select data from journal where action = 'cluster.checked' order by id desc`,
+      );
+    const before = (await told()).length;
+    const { checked_at: first } = (await bed.read(id)).check;
+    const hourLater = async (minutes: number) => {
+      bed.product.clock.travel(minutes * 60_000);
+      await bed.product.periodic('fleet.checkClusters');
+    };
+    const looked = (since: string) =>
+      until(
+        () => bed.read(id),
+        ({ check }) => check.checked_at !== since,
+      );
+    await hourLater(30);
+    const waiting = await sql(
+      bed.product,
+      `select id from jobs where name = 'fleet.checkCluster' and finished_at is null`,
+    );
+    expect(waiting, 'half an hour is not long').toEqual([]);
+    await hourLater(31);
+    const { check: second } = await looked(first);
+    expect((await told()).length, 'all is as it was').toBe(before);
+
+    bed.simulated.findings.version = '6.23';
+    await hourLater(61);
+    await looked(second.checked_at);
+    expect(await told()).toHaveLength(before + 1);
+    expect((await told())[0]?.data).toMatchObject({ version: '6.23', problems: [] });
+
+    bed.simulated.findings.problems = ['our certificate may not make machines in the project innkeeper'];
+    const { check: third } = await bed.read(id);
+    await hourLater(61);
+    expect(await looked(third.checked_at)).toMatchObject({ fit: true, check: { state: 'failed' } });
+    bed.simulated.findings.problems = [];
+    const { check: fourth } = await bed.read(id);
+    await hourLater(2);
+    expect(await looked(fourth.checked_at)).toMatchObject({ fit: true, check: { state: 'ok' } });
+  });
+
   it('is removed with its nodes, and leaves what it has', { timeout: 20_000 }, async () => {
     const { id } = await one();
     expect((await bed.product.staff.delete(`/staff/clusters/${id}`)).status).toBe(200);
