@@ -65,6 +65,8 @@ export interface ClusterFindings {
   members: string[];
   /** What lacks so that machines could run there, a sentence each without the full stop; none: it may be used. */
   problems: string[];
+  /** What is no problem and still to be known, in the same form. */
+  notes?: string[];
 }
 
 /**

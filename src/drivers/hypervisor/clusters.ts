@@ -129,7 +129,7 @@ export function openClusters(
   };
 }
 
-function notesOn({ version, tested }: ClusterFindings): string[] {
-  if (tested === null || tested === 'tested') return [];
-  return [`its version ${version} is ${tested} than what was tested`];
+function notesOn({ version, tested, notes = [] }: ClusterFindings): string[] {
+  if (tested === null || tested === 'tested') return notes;
+  return [`its version ${version} is ${tested} than what was tested`, ...notes];
 }

@@ -19,8 +19,8 @@ export interface IncusClient {
   find(path: string, query?: Query): Promise<unknown | null>;
   /** What is no JSON: logs, metrics, exported volumes. */
   bytes(path: string, query?: Query): Promise<Buffer>;
-  /** The same of every endpoint that answers, each for itself. */
-  fromEach(path: string): Promise<Buffer[]>;
+  /** The same of every endpoint that answers, and of who answers at these further addresses, each for itself. */
+  fromEach(path: string, further?: readonly string[]): Promise<Buffer[]>;
   /** Changes something, and waits for the end of what that begins. Returns what it tells. */
   change(method: Change, path: string, body?: object, more?: ChangeOptions): Promise<unknown>;
   /** Sends a stream, and waits for the end of what that begins. */
@@ -111,9 +111,9 @@ export function incusClient(options: IncusOptions): IncusClient {
       checkedAnswer(answer);
       throw unreachable(`the cluster answers ${answer.status}`);
     },
-    async fromEach(path) {
+    async fromEach(path, further) {
       const call = { method: 'GET', path: at(path), timeoutMs: readMs, mostBytes } as const;
-      const answers = await connection.sendToEach(call);
+      const answers = await connection.sendToEach(call, further);
       return answers.filter(({ status }) => status === 200).map(({ body }) => body);
     },
     async change(method, path, body, { query, timeoutMs = longMs } = {}) {

@@ -13,6 +13,8 @@ export interface ClusterFacts {
   /** Of one member; null: of all together that answer, the others being told of by `troubles`. Fails where none does. */
   capacity(member: string | null): Promise<NodeCapacity>;
   troubles(member: string | null): Promise<string[]>;
+  /** Where members are, as they tell one another. */
+  addresses(): Promise<string[]>;
 }
 
 /** A member as the cluster lists it. */
@@ -47,7 +49,8 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
     return asText(asRecord(environment ?? {}, 'the environment').server_name, 'the name of the server');
   }
 
-  async function sizeOf(member: string | null): Promise<NodeCapacity> {
+  /** `parts`: into how many equal ones the pool is divided, among the members that share it. */
+  async function sizeOf(member: string | null, parts: number): Promise<NodeCapacity> {
     const query = onMember(member);
     const path = `/1.0/storage-pools/${encodeURIComponent(pool)}/resources`;
     const [host, storage] = await Promise.all([
@@ -58,10 +61,43 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
     return {
       cpuCores: total(cpu),
       memoryMib: Math.floor(total(memory) / 2 ** 20),
-      diskGib: Math.floor(total(asRecord(storage, 'resources of the pool').space) / gib),
+      diskGib: Math.floor(total(asRecord(storage, 'resources of the pool').space) / parts / gib),
       // The engine runs virtual machines with KVM or not at all.
       acceleration: 'hardware',
     };
+  }
+
+  /** Into how many parts the pool is divided: of one that all share, such as Ceph, each member tells that it has the whole. */
+  async function partsAmong(members: readonly Listed[]): Promise<number> {
+    if (members.length < 2) return 1;
+    const [found, server] = await Promise.all([
+      client.find(`/1.0/storage-pools/${encodeURIComponent(pool)}`),
+      client.read('/1.0'),
+    ]);
+    const { driver } = asRecord(found ?? {}, 'the pool');
+    const { environment } = asRecord(server, 'the server');
+    const { storage_supported_drivers: kinds } = asRecord(environment ?? {}, 'the environment of the server');
+    const isShared = asList(kinds ?? [], 'kinds of storage').some(
+      ({ name, remote }) => name === driver && remote === true,
+    );
+    return isShared ? members.length : 1;
+  }
+
+  /** Members that cannot be asked for what their machines use: neither their own address leads to them from here nor an endpoint. */
+  async function unheard(members: readonly Listed[]): Promise<string[]> {
+    const asked = members.filter(({ name, status }) => name !== null && status === 'Online');
+    if (asked.length === 0) return [];
+    const answers = await client.fromEach(
+      '/1.0',
+      asked.flatMap(({ url }) => url ?? []),
+    );
+    const heard = answers.map(serverIn);
+    return asked
+      .filter(({ name }) => !heard.includes(name))
+      .map(
+        ({ name, url }) =>
+          `${name} itself is not reached from here${url === null ? '' : ` (${url})`}: its machines have no charts, and what they send is not counted. Let us in there, or name an endpoint that leads to it`,
+      );
   }
 
   /** What a member that answers lacks and others have. */
@@ -79,14 +115,14 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
     ];
   }
 
-  async function reportOf(each: Listed): Promise<MemberReport> {
+  async function reportOf(each: Listed, parts: number): Promise<MemberReport> {
     const name = each.name ?? (await serverName());
     const known = { name, address: each.url };
     if (each.status === 'Offline') return { ...known, answers: false, troubles: [], capacity: null };
     const troubles = each.status === 'Online' ? [] : [whatIs(each)];
     try {
       const lacks = await lacksAt(each.name);
-      const capacity = lacks.length > 0 ? null : await sizeOf(each.name);
+      const capacity = lacks.length > 0 ? null : await sizeOf(each.name, parts);
       return { ...known, answers: true, troubles: [...troubles, ...lacks], capacity };
     } catch (error) {
       // The others hold it to be there, for some seconds more.
@@ -110,14 +146,20 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
         members.filter(({ status }) => status !== 'Offline').map(({ name }) => lacksAt(name)),
       );
       const names = await Promise.all(members.map(async ({ name }) => name ?? (await serverName())));
-      return { ...findings, members: names, problems: lacks.flat() };
+      return { ...findings, members: names, problems: lacks.flat(), notes: await unheard(members) };
     },
 
-    members: async () => Promise.all((await listed()).map(reportOf)),
+    async members() {
+      const all = await listed();
+      const parts = await partsAmong(all);
+      return Promise.all(all.map((each) => reportOf(each, parts)));
+    },
 
     async capacity(member) {
-      const members = member === null ? await listed() : [{ name: member }];
-      const asked = await Promise.allSettled(members.map(({ name }) => sizeOf(name)));
+      const all = await listed();
+      const parts = await partsAmong(all);
+      const members = member === null ? all : [{ name: member }];
+      const asked = await Promise.allSettled(members.map(({ name }) => sizeOf(name, parts)));
       const each = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
       const [silent] = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
       if (each.length === 0) throw silent ?? unreachable('the cluster has no members');
@@ -136,11 +178,24 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
         .filter(({ name, status }) => (member === null || name === member) && status !== 'Online')
         .map(whatIs);
     },
+
+    addresses: async () => (await listed()).flatMap(({ url }) => url ?? []),
   };
 }
 
 function whatIs({ name, status, message }: Listed): string {
   return `The member ${name} is ${status.toLowerCase()}: ${message.replace(/\.$/, '')}`;
+}
+
+/** The name of the server that answered so; null where it is no such answer. */
+function serverIn(answer: Buffer): string | null {
+  try {
+    const { metadata } = asRecord(JSON.parse(answer.toString('utf8')), 'an answer');
+    const { environment } = asRecord(metadata, 'the server');
+    return asText(asRecord(environment, 'the environment').server_name, 'the name of the server');
+  } catch {
+    return null;
+  }
 }
 
 function onlyTexts(record: Record<string, unknown>): Record<string, unknown> {

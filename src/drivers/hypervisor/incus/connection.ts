@@ -33,8 +33,8 @@ export interface RawAnswer {
 export interface Connection {
   /** The answer of the first endpoint that gives one; `host_not_ready` when none does in time. */
   send(call: Call): Promise<RawAnswer>;
-  /** The answers of all endpoints that give one in time. */
-  sendToEach(call: Call): Promise<RawAnswer[]>;
+  /** The answers of all endpoints, and at these further addresses, that give one in time. */
+  sendToEach(call: Call, further?: readonly string[]): Promise<RawAnswer[]>;
   /** An open websocket at `path`, of one of these protocols. */
   socket(path: string, protocols?: string[]): Promise<WebSocket>;
   close(): void;
@@ -109,8 +109,12 @@ export function connectionThrough({ endpoints, agent: agentWith, headers = {} }:
       });
       return asked.catch((error: unknown) => unready ?? Promise.reject(error));
     },
-    async sendToEach(call) {
-      const asked = await Promise.allSettled(urls.map((url) => exchange(url, withHeaders(call), kept)));
+    async sendToEach(call, further = []) {
+      const others = further.filter(isEndpoint).map(checkedEndpoint);
+      const each = new Map([...urls, ...others].map((url) => [url.origin, url]));
+      const asked = await Promise.allSettled(
+        [...each.values()].map((url) => exchange(url, withHeaders(call), kept)),
+      );
       return asked.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
     },
     socket: (path, protocols = []) =>
@@ -136,6 +140,15 @@ export function checkedEndpoint(endpoint: string): URL {
   if (url.username || url.password || url.pathname !== '/' || url.search || url.hash)
     throw new Error(`an endpoint is a host and a port, nothing more: ${url.origin}`);
   return url;
+}
+
+function isEndpoint(endpoint: string): boolean {
+  try {
+    checkedEndpoint(endpoint);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function exchange(url: URL, call: Call, agent: Agent): Promise<RawAnswer> {

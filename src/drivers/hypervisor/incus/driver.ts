@@ -86,7 +86,7 @@ function incusParts(options: IncusOptions) {
     powers: async () => new Map((await instances.list()).map(({ id, power }) => [id, power])),
   });
 
-  const parts = { options, client, engine, images, instances, seeds, oneAtATime, replaceSeed };
+  const parts = { options, client, cluster, engine, images, instances, seeds, oneAtATime, replaceSeed };
   const backups = instanceBackups(parts);
   const { endConsoles, close: closeConsoles, ...management } = incusManagement(parts);
   powers.watch(({ id, power }) => {

@@ -22,7 +22,7 @@ interface OwnManagement {
 
 /** The part of the contract that manages machines. */
 export function incusManagement(parts: Parts): MachineManagement & OwnManagement {
-  const { options, client, engine, images, instances, seeds, oneAtATime } = parts;
+  const { options, client, cluster, engine, images, instances, seeds, oneAtATime } = parts;
   const snapshots = instanceSnapshots(parts);
   const backups = instanceBackups(parts);
   const lines = sharedLines();
@@ -57,9 +57,15 @@ export function incusManagement(parts: Parts): MachineManagement & OwnManagement
     if (surePower(machine) === 'running') must('guest_agent');
   }
 
-  /** Every endpoint is asked, since each member counts its own machines alone; one that is silent has none to tell of. */
+  /**
+   * Every member is asked, since each counts its own machines alone: at its own address, and at the endpoints, for one whose address leads
+   * nowhere from here. One that is silent has none to tell of.
+   */
   async function sample(): Promise<MachineSample[]> {
-    const [metrics, reports] = await Promise.all([client.fromEach('/1.0/metrics'), instances.list()]);
+    const [metrics, reports] = await Promise.all([
+      cluster.addresses().then((addresses) => client.fromEach('/1.0/metrics', addresses)),
+      instances.list(),
+    ]);
     const at = new Date();
     const counted = metrics.map((each) => countersIn(each.toString('utf8'), options.project));
     return reports.flatMap(({ id, startedAt }) => {

@@ -2,6 +2,7 @@ import type { HypervisorCapability } from '../capabilities.ts';
 import type { MachineId } from '../contract.ts';
 import type { PublicIdentity } from '../qemu/seed.ts';
 import type { IncusClient } from './client.ts';
+import type { ClusterFacts } from './cluster.ts';
 import type { ClusterImages } from './images.ts';
 import type { Instances } from './instances.ts';
 import type { IncusOptions } from './options.ts';
@@ -12,6 +13,7 @@ export interface Parts {
   options: IncusOptions;
   client: IncusClient;
   engine: { kind: string; capabilities: readonly HypervisorCapability[] };
+  cluster: ClusterFacts;
   images: ClusterImages;
   instances: Instances;
   seeds: Seeds;

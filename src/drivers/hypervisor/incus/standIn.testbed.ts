@@ -94,18 +94,24 @@ export function speaking(paths: Record<string, unknown>): Answering {
   };
 }
 
-export function driverOf(
+export function optionsOf(
   keys: Awaited<ReturnType<typeof certificates>>,
   endpoints: readonly string[],
-  more: Partial<IncusOptions> = {},
-) {
-  return incusHypervisor({
+): IncusOptions {
+  return {
     endpoints,
     serverCertificate: keys.cluster.certificate,
     certificate: keys.ours.certificate,
     key: keys.ours.key,
     ...{ project: 'innkeeper', pool: 'local', bridge: 'br0', member: null, imagesDir: tmpdir() },
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    ...more,
-  });
+  };
+}
+
+export function driverOf(
+  keys: Awaited<ReturnType<typeof certificates>>,
+  endpoints: readonly string[],
+  more: Partial<IncusOptions> = {},
+) {
+  return incusHypervisor({ ...optionsOf(keys, endpoints), ...more });
 }
