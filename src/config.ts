@@ -115,8 +115,8 @@ export interface Config {
   netbootUrl: string | null;
   /** The network that servers start from, which this process serves; null: none. `from` and `to` are the addresses that they get there. */
   rack: { interface: string; from: string; to: string; port: number } | null;
-  /** Servers are enrolled although their BMC lets in without a password; for tests. */
-  insecureBmcs: boolean;
+  /** Networks (CIDR) whose servers are enrolled although their BMC lets in without a password: of tests, and of the demonstration's rack. */
+  insecureBmcs: string[];
   /** What the disks of one machine do at most; 0: no limit. */
   diskLimits: { iops: number; mbPerSecond: number };
   guestNetworks: string[];
@@ -729,7 +729,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       read(range4, 'RACK_ADDRESSES'),
       read(whole, 'RACK_PORT', 0, 65_534),
     ),
-    insecureBmcs: read(onOff, 'INSECURE_BMCS'),
+    insecureBmcs: read(onOff, 'INSECURE_BMCS') ? ['0.0.0.0/0', '::/0'] : [],
     netbootUrl: read(url, 'NETBOOT_URL', ['http', 'https', 'tftp'], 'http://boot.example.com/menu.ipxe'),
     diskLimits: {
       iops: read(whole, 'DISK_IOPS', 0, 10_000_000),

@@ -1,6 +1,6 @@
 import { type BmcAccount, ownAccount } from '../../drivers/bmc/index.ts';
 import type { BmcUser } from '../baselines/compare.ts';
-import { type SeenBmc, seeBmc, usersBesides } from '../baselines/observe.ts';
+import { mayBeInsecure, type SeenBmc, seeBmc, usersBesides } from '../baselines/observe.ts';
 import { placeOf } from '../servers/bmc.ts';
 import { renewPassword } from '../servers/password.ts';
 import { type AtHand, ServerFailure, withBmcOf } from './carryOut.ts';
@@ -38,10 +38,10 @@ export function othersAtBmc(
  * baseline knows of it.
  */
 export function shutOthersOut(at: AtHand, serverId: number, since: Date): Promise<SeenBmc> {
-  return withBmcOf(at, serverId, since, async (bmc, { user }) => {
+  return withBmcOf(at, serverId, since, async (bmc, { user, address }) => {
     for (const account of othersOf(await bmc.listAccounts(), user)) await bmc.shutOut(account.id);
     const { seen, findings } = await seeBmc(bmc);
-    if (findings.length === 0 || at.ctx.config.insecureBmcs) return seen;
+    if (findings.length === 0 || mayBeInsecure(at.ctx.config, address)) return seen;
     throw new ServerFailure('server_failed', findings.map(({ message }) => message).join(' '));
   });
 }

@@ -1,5 +1,7 @@
+import { BlockList, isIPv6 } from 'node:net';
 import { type Bmc, type BmcAccount, ownAccount, type SecurityFinding } from '../../drivers/bmc/index.ts';
 import type { Inventory } from '../../drivers/installer/index.ts';
+import type { Context } from '../../platform/index.ts';
 import { type Baseline, type BmcUser, usersOf } from './compare.ts';
 
 /** What a BMC says of itself that a baseline can name, as plain JSON. */
@@ -31,6 +33,19 @@ export async function seeBmc(bmc: Bmc): Promise<{ seen: SeenBmc; findings: Secur
     cipherSuites: cipherSuites && openSuites(cipherSuites, findings),
   };
   return { seen, findings };
+}
+
+/** Whether a BMC at this IP address may let people in as none should: one of a test, or of the demonstration. */
+export function mayBeInsecure(
+  { insecureBmcs }: Pick<Context['config'], 'insecureBmcs'>,
+  address: string,
+): boolean {
+  const allowed = new BlockList();
+  for (const network of insecureBmcs) {
+    const [from = '', bits = ''] = network.split('/');
+    allowed.addSubnet(from, Number(bits), isIPv6(from) ? 'ipv6' : 'ipv4');
+  }
+  return allowed.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 /** A BMC lists what it knows; whether suite 0 lets anybody in was tried. */

@@ -10,7 +10,7 @@ import {
   type TxContext,
 } from '../../platform/index.ts';
 import { findDifferences, keepObserved } from '../baselines/keep.ts';
-import { observedOf, type SeenBmc, seeBmc, usersBesides } from '../baselines/observe.ts';
+import { mayBeInsecure, observedOf, type SeenBmc, seeBmc, usersBesides } from '../baselines/observe.ts';
 import { machineNotEnrolled, serverEnrolled, serverQuarantined } from '../events.ts';
 import { keepBmc, type NewBmc, otherAtBmc } from '../servers/bmc.ts';
 import { requireServer } from '../servers/staff.ts';
@@ -138,13 +138,13 @@ export const enrolment = saga<Payload, State>({
       attempts: 3,
       do: async ({ ctx, drivers, payload, isHeld }) => {
         requireNotHeld({ isHeld });
-        return withBmc(ctx, drivers, payload.arrivalId, async (bmc, { user }) => {
+        return withBmc(ctx, drivers, payload.arrivalId, async (bmc, { user, address }) => {
           const users = usersBesides(await bmc.listAccounts(), user);
           const { seen, findings } = await seeBmc(bmc);
           const found = { seen: { ...seen, users } };
           if (findings.length === 0) return found;
           const words = findings.map((finding) => finding.message).join(' ');
-          if (!ctx.config.insecureBmcs) throw refused('insecure_bmc', words);
+          if (!mayBeInsecure(ctx.config, address)) throw refused('insecure_bmc', words);
           ctx.log.warn(
             { arrival: payload.arrivalId, findings: words },
             'a server is enrolled with an insecure BMC',
@@ -207,14 +207,14 @@ async function withBmc<T>(
   ctx: Context,
   drivers: Drivers,
   id: number,
-  work: (bmc: Bmc, row: { nonce: string; user: string }) => Promise<T>,
+  work: (bmc: Bmc, row: { nonce: string; user: string; address: string }) => Promise<T>,
 ): Promise<T> {
   const { bmc: sealed, nonce } = await requireUnder(ctx, id);
   if (sealed === null || nonce === null) throw notProved('the machine has started anew meanwhile');
   const connection = connectionOf(openBmc(ctx, id, sealed));
   const bmc = drivers.bmc(connection);
   try {
-    return await answered(() => work(bmc, { nonce, user: connection.user }));
+    return await answered(() => work(bmc, { nonce, user: connection.user, address: connection.address }));
   } finally {
     await bmc.close();
   }

@@ -78,8 +78,8 @@ export async function openRealRack(
     config: {
       ...config,
       rack: { interface: plan.cable, ...range, port: await portOf(join(dir, 'port')) },
-      // ipmi_sim lets in by cipher suite 0, and cannot be told not to.
-      insecureBmcs: true,
+      // ipmi_sim lets in by cipher suite 0, and cannot be told not to. BMCs of other servers are held to what they should be.
+      insecureBmcs: [...config.insecureBmcs, `${plan.subnet}0/24`],
     },
     drivers: {
       bmc: openBmcs({ ipmi: { program: rackProgram(dir, 'ipmitool') } }),
