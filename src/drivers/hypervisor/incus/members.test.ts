@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { incusCluster } from './driver.ts';
 import { certificates, driverOf, optionsOf, type StandIn, speaking, standIn } from './standIn.testbed.ts';
@@ -22,13 +23,17 @@ interface Playing {
   pool?: string;
   /** Whether what a member says of its own address leads to it. */
   isReached?: boolean;
+  /** What is answered otherwise, by path. */
+  instead?: Record<string, unknown>;
 }
+
+const refusal = (error_code: number, error: string) => () => ({ type: 'error', error_code, error });
 
 const counted = (name: string, bytes: number) =>
   `incus_disk_read_bytes_total{device="root",name="${name}",project="innkeeper",type="virtual-machine"} ${bytes}\n`;
 
 /** Two members that answer with one certificate, each counting its own machine alone. Returns where the first one is: the only endpoint. */
-async function twoMembers({ pool = 'dir', isReached = true }: Playing = {}): Promise<string> {
+async function twoMembers({ pool = 'dir', isReached = true, instead = {} }: Playing = {}): Promise<string> {
   const members = ['n1', 'n2'].map((server_name) => ({
     server_name,
     status: 'Online',
@@ -78,9 +83,11 @@ async function twoMembers({ pool = 'dir', isReached = true }: Playing = {}): Pro
       'POST /1.0/profiles': {},
       'DELETE /1.0/profiles/innkeeper-probe': {},
       '/1.0/instances': [machine('test-1', 'n1'), machine('test-2', 'n2')],
+      ...instead,
     });
     const stand = await standIn(keys.cluster, (request, response) => {
-      if (!request.url?.startsWith('/1.0/metrics')) return answer(request, response);
+      if (!request.url?.startsWith('/1.0/metrics') || '/1.0/metrics' in instead)
+        return answer(request, response);
       response.end(counted(`test-${nth + 1}`, 4_096 * (nth + 1)));
     });
     stands.push(stand);
@@ -135,5 +142,86 @@ describe('the pool of a cluster', () => {
     const driver = driverOf(keys, [stands[0]?.url ?? '']);
     expect((await driver.capacity()).diskGib).toBe(90);
     await driver.close();
+  });
+});
+
+describe('a look at a cluster', () => {
+  const target = (request: { url?: string }) =>
+    new URL(request.url ?? '', 'https://n1').searchParams.get('target');
+  const onlyOnFirst = (request: { url?: string }) =>
+    target(request) === 'n2' ? refusal(404, 'not found')() : { type: 'sync', metadata: { driver: 'dir' } };
+  const rented = {
+    name: 'web',
+    status: 'Running',
+    profiles: ['default'],
+    config: {},
+    devices: {},
+    location: 'n1',
+  };
+
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    [
+      'we may not see what members have',
+      { '/1.0/resources': refusal(403, 'not authorized') },
+      /may not see what members have \(resources\): .*not authorized/,
+    ],
+    [
+      'we may not see what machines use',
+      { '/1.0/metrics': refusal(403, 'not authorized') },
+      /may not see what machines use \(metrics\): .*not authorized/,
+    ],
+    [
+      'we may not make machines',
+      { 'POST /1.0/profiles': refusal(403, 'not authorized') },
+      /may not make machines in the project innkeeper: .*not authorized/,
+    ],
+    [
+      'the project does not allow what machines are made with',
+      { 'POST /1.0/profiles': refusal(400, 'Invalid value "false" for config "security.secureboot"') },
+      /may not make machines in the project innkeeper: .*security\.secureboot/,
+    ],
+    [
+      'our certificate is kept to projects',
+      { '/1.0/certificates': { restricted: true } },
+      /restricted there, so we are not told why a machine went down/,
+    ],
+    [
+      'others run machines in the project',
+      { '/1.0/instances': [rented] },
+      /the project innkeeper is not ours alone: it has web/,
+    ],
+    [
+      'the project shares its images with others',
+      {
+        '/1.0/projects/innkeeper': {
+          config: {
+            ...{ 'features.profiles': 'true', 'features.storage.volumes': 'true' },
+            ...{ 'features.images': 'false', 'user.innkeeper.filter': '1' },
+          },
+        },
+      },
+      /keeps no things of its own: set features\.images to true/,
+    ],
+    [
+      'one member has no such pool',
+      { '/1.0/storage-pools/local': onlyOnFirst },
+      /^There is no storage pool local on n2$/,
+    ],
+    ['one member has no such bridge', { '/1.0/networks/br0': onlyOnFirst }, /^There is no bridge br0 on n2$/],
+  ])('says that %s', async (_what, instead, words) => {
+    const fingerprint = new X509Certificate(keys.ours.certificate).fingerprint256;
+    const own = `/1.0/certificates/${fingerprint.replaceAll(':', '').toLowerCase()}`;
+    const { '/1.0/certificates': certificate, ...others } = instead;
+    const endpoint = await twoMembers({ instead: certificate ? { [own]: certificate } : others });
+    expect((await (await cluster(endpoint)).look()).problems).toEqual([expect.stringMatching(words)]);
+  });
+
+  it('keeps a member that lacks the pool from taking machines, and no other one', async () => {
+    const endpoint = await twoMembers({ instead: { '/1.0/storage-pools/local': onlyOnFirst } });
+    const nodes = await (await cluster(endpoint)).nodes();
+    expect(nodes.map(({ troubles, capacity }) => [troubles, capacity?.diskGib])).toEqual([
+      [[], 90],
+      [['There is no storage pool local on n2'], undefined],
+    ]);
   });
 });
