@@ -49,6 +49,8 @@ interface SimulatedMember {
   cpuCores: number;
   /** Whether it has the storage pool, without which it does not say how large it is. */
   hasPool: boolean;
+  /** What nobody uses, as its engine tells; absent: it does not tell. */
+  free?: { memoryMib: number; diskGib: number };
 }
 
 const capabilities = ['snapshots', 'backups', 'serial'] as const;
@@ -270,7 +272,8 @@ function reportOf(
   const troubles = hasPool
     ? member.troubles
     : [...member.troubles, `There is no storage pool local on ${name}`];
-  return { name, address, answers, troubles, capacity: answers && hasPool ? capacity : null };
+  const free = member.free === undefined ? {} : { free: member.free };
+  return { name, address, answers, troubles, capacity: answers && hasPool ? capacity : null, ...free };
 }
 
 function refused(code: HypervisorErrorCode, message: string): HypervisorError {

@@ -23,7 +23,7 @@ interface FreeRow {
 const freeRoom = statement<FreeRow, { locations: string[]; images: string[] }>(
   'fleet.freeRoom',
   `select id, location, cpu_cores_promised - cpu_cores_taken as cpu_cores,
-     memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib,
+     memory_mib_left as memory_mib, disk_gib_left as disk_gib,
      ${imagesAtNode} as images
    from nodes n where location = any(:locations::text[]) and ${takesMachines(':images')}`,
 );

@@ -30,7 +30,7 @@ const lockNode = statement<never, { nodeId: number }>(
 );
 const roomOnNode = statement<Room, { nodeId: number; organizationIds: number[] }>(
   'fleet.roomForCopies',
-  `select disk_gib_promised, disk_gib_promised - disk_gib_taken as free_gib,
+  `select disk_gib_promised, disk_gib_left as free_gib,
      (select coalesce(sum(p.copies_gib), 0)::int from placements p
       where p.node_id = n.id and p.organization_id = any(:organizationIds::bigint[])) as theirs_gib
    from nodes n where id = :nodeId`,

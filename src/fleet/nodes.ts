@@ -35,6 +35,8 @@ interface NodeRow {
   cpu_cores_taken: number;
   memory_mib_taken: number;
   disk_gib_taken: number;
+  memory_mib_left: number;
+  disk_gib_left: number;
   copies_gib: number;
   memory_full_in_days: number | null;
   disk_full_in_days: number | null;
@@ -114,7 +116,7 @@ const selectNode = `
   select t.id, t.name, t.location, t.cluster_id,
     (select c.state from clusters c where c.id = t.cluster_id) as cluster_state, t.state, t.reachable, t.trouble, t.runs_machines, t.cpu_cores, t.memory_mib, t.disk_gib, t.cpu_overcommit,
     t.memory_reserve_mib, t.disk_reserve_gib, t.cpu_cores_promised, t.memory_mib_promised, t.disk_gib_promised,
-    t.cpu_cores_taken, t.memory_mib_taken, t.disk_gib_taken, t.copies_gib, t.seen_at, t.created_at,
+    t.cpu_cores_taken, t.memory_mib_taken, t.disk_gib_taken, t.memory_mib_left, t.disk_gib_left, t.copies_gib, t.seen_at, t.created_at,
     case when t.state = 'active' then ${daysUntilFull('node', 't.id', 'memory', memoryLeft)} end as memory_full_in_days,
     case when t.state = 'active' then ${daysUntilFull('node', 't.id', 'disk', diskLeft)} end as disk_full_in_days,
     (select count(*)::int from placements p where p.node_id = t.id) as machines
@@ -311,8 +313,8 @@ function viewNode(row: NodeRow) {
     copies_gib: row.copies_gib,
     free: {
       cpu_cores: Math.max(0, promised.cpu_cores - taken.cpu_cores),
-      memory_mib: Math.max(0, promised.memory_mib - taken.memory_mib),
-      disk_gib: Math.max(0, promised.disk_gib - taken.disk_gib),
+      memory_mib: Math.max(0, row.memory_mib_left),
+      disk_gib: Math.max(0, row.disk_gib_left),
     },
     full_in_days: { memory: row.memory_full_in_days, disk: row.disk_full_in_days },
     machines: row.machines,

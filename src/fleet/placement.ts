@@ -69,18 +69,18 @@ const freeNodes = (name: string, order: string) =>
   >(
     name,
     `select id, cpu_cores_promised - cpu_cores_taken as cpu_cores,
-       memory_mib_promised - memory_mib_taken as memory_mib, disk_gib_promised - disk_gib_taken as disk_gib,
+       memory_mib_left as memory_mib, disk_gib_left as disk_gib,
        ${imagesAtNode} as images
      from nodes n
      where location = :location and ${takesMachines(':images')}
        and cpu_cores_promised - cpu_cores_taken >= :cpuCores
-       and memory_mib_promised - memory_mib_taken >= :memoryMib
-       and disk_gib_promised - disk_gib_taken >= :diskGib
+       and memory_mib_left >= :memoryMib
+       and disk_gib_left >= :diskGib
      order by ${order}`,
   );
 const nodesAtHand = freeNodes(
   'fleet.nodesAtHand',
-  'memory_mib_promised - memory_mib_taken desc, id limit :most for no key update skip locked',
+  'memory_mib_left desc, id limit :most for no key update skip locked',
 );
 const nodesWaiting = freeNodes('fleet.nodesWaiting', 'id limit :most for no key update');
 
@@ -133,8 +133,8 @@ const resize = statement<
      from held where n.id = held.node_id
        and ((n.state <> 'down' and n.trouble is null) or (held.cpu <= 0 and held.memory <= 0 and held.disk <= 0))
        and (held.cpu <= 0 or cpu_cores_promised - cpu_cores_taken >= held.cpu)
-       and (held.memory <= 0 or memory_mib_promised - memory_mib_taken >= held.memory)
-       and (held.disk <= 0 or disk_gib_promised - disk_gib_taken >= held.disk)
+       and (held.memory <= 0 or memory_mib_left >= held.memory)
+       and (held.disk <= 0 or disk_gib_left >= held.disk)
      returning n.id)
    update placements p set cpu_cores = :cpuCores, memory_mib = :memoryMib, disk_gib = :diskGib
    from resized where p.service_id = :serviceId returning p.node_id`,

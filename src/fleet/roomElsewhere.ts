@@ -11,9 +11,9 @@ const roomElsewhere = statement<
    where p.service_id = :serviceId and (:only::bigint is null or n.id = :only::bigint)
      and n.runs_machines and n.state = 'active' and n.reachable and n.left_at is null and n.trouble is null
      and n.cpu_cores_promised - n.cpu_cores_taken >= p.cpu_cores
-     and n.memory_mib_promised - n.memory_mib_taken >= p.memory_mib
-     and n.disk_gib_promised - n.disk_gib_taken >= p.disk_gib + p.copies_gib
-   order by n.memory_mib_promised - n.memory_mib_taken desc, n.id limit 1 for no key update of n`,
+     and n.memory_mib_left >= p.memory_mib
+     and n.disk_gib_left >= p.disk_gib + p.copies_gib
+   order by n.memory_mib_left desc, n.id limit 1 for no key update of n`,
 );
 
 export interface OtherNode {

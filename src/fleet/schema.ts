@@ -70,7 +70,10 @@ export const Node = named(
     copies_gib: Type.Integer({
       description: 'Of the disk that is taken, what snapshots and backups may come to take',
     }),
-    free: Size,
+    free: Type.Object(Size.properties, {
+      description:
+        'What new machines get: promised to nobody and, on a member of a cluster, used by nobody as its engine tells',
+    }),
     full_in_days: Type.Object(
       { memory: FullInDays, disk: FullInDays },
       { description: 'If it goes on as in the last four weeks' },

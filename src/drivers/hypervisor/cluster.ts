@@ -54,6 +54,8 @@ export interface MemberReport {
   troubles: string[];
   /** Null while it cannot be told. */
   capacity: NodeCapacity | null;
+  /** What nobody uses at the moment, neither our machines nor others'. Absent while it cannot be told. */
+  free?: { memoryMib: number; diskGib: number };
 }
 
 /** What was found where a cluster should be. */

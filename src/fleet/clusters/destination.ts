@@ -36,8 +36,8 @@ const roomIn = statement<{ service_id: number }, { serviceIds: number[]; cluster
      select 1 from nodes n where n.cluster_id = :clusterId and n.runs_machines and n.state = 'active' and n.reachable
        and n.left_at is null and n.trouble is null
        and n.cpu_cores_promised - n.cpu_cores_taken >= p.cpu_cores
-       and n.memory_mib_promised - n.memory_mib_taken >= p.memory_mib
-       and n.disk_gib_promised - n.disk_gib_taken >= p.disk_gib + p.copies_gib)`,
+       and n.memory_mib_left >= p.memory_mib
+       and n.disk_gib_left >= p.disk_gib + p.copies_gib)`,
 );
 
 /** Those of services for which a cluster has room, each seen by itself. */

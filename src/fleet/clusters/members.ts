@@ -37,15 +37,17 @@ const join = statement<
     diskGib: number;
     memoryReserveMib: number;
     diskReserveGib: number;
+    memoryFreeMib: number | null;
+    diskFreeGib: number | null;
     capabilities: readonly HypervisorCapability[];
     now: Date;
   }
 >(
   'fleet.joinNode',
   `insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, seen_at, created_at, memory_reserve_mib,
-     disk_reserve_gib, capabilities, cluster_id, member, member_address)
+     disk_reserve_gib, memory_mib_free, disk_gib_free, capabilities, cluster_id, member, member_address)
    values (:name, :location, :cpuCores, :memoryMib, :diskGib, :now, :now, :memoryReserveMib, :diskReserveGib,
-     :capabilities::text[], :clusterId, :member, :address) returning id`,
+     :memoryFreeMib, :diskFreeGib, :capabilities::text[], :clusterId, :member, :address) returning id`,
 );
 const rename = statement<never, { id: number; name: string; member: string }>(
   'fleet.renameNode',
@@ -65,6 +67,8 @@ const hear = statement<
     diskGib: number | null;
     memoryReserveMib: number | null;
     diskReserveGib: number | null;
+    memoryFreeMib: number | null;
+    diskFreeGib: number | null;
     capabilities: readonly HypervisorCapability[];
   }
 >(
@@ -73,6 +77,7 @@ const hear = statement<
      seen_at = case when :answers::boolean then :now else seen_at end, capabilities = :capabilities::text[],
      cpu_cores = coalesce(:cpuCores, cpu_cores), memory_mib = coalesce(:memoryMib, memory_mib),
      disk_gib = coalesce(:diskGib, disk_gib),
+     memory_mib_free = coalesce(:memoryFreeMib, memory_mib_free), disk_gib_free = coalesce(:diskFreeGib, disk_gib_free),
      memory_reserve_mib = case when memory_mib = 0 then greatest(memory_reserve_mib, :memoryReserveMib) else memory_reserve_mib end,
      disk_reserve_gib = case when disk_gib = 0 then greatest(disk_reserve_gib, :diskReserveGib) else disk_reserve_gib end
    where id = :id`,
@@ -133,7 +138,7 @@ interface ClusterNamed {
 async function addNode(
   tx: TxContext,
   cluster: ClusterNamed,
-  { name: member, address, capacity }: MemberReport,
+  { name: member, address, capacity, free }: MemberReport,
   capabilities: readonly HypervisorCapability[],
 ): Promise<number> {
   const { cpuCores, memoryMib, diskGib } = capacity ?? { cpuCores: 0, memoryMib: 0, diskGib: 0 };
@@ -141,6 +146,7 @@ async function addNode(
   const { id } = await tx.db.one(join, {
     ...{ clusterId: cluster.id, name, member, address, location: cluster.location, capabilities },
     ...{ cpuCores, memoryMib, diskGib, now: tx.clock.now() },
+    ...{ memoryFreeMib: free?.memoryMib ?? null, diskFreeGib: free?.diskGib ?? null },
     ...reserveOf({ memoryMib, diskGib }),
   });
   await record(tx, nodeJoined, { ...about(id), data: { name, cluster_id: cluster.id } });
@@ -151,7 +157,7 @@ async function update(
   tx: TxContext,
   cluster: ClusterNamed,
   node: NodeRow,
-  { name: member, address, answers, capacity }: MemberReport,
+  { name: member, address, answers, capacity, free }: MemberReport,
   capabilities: readonly HypervisorCapability[],
 ): Promise<void> {
   const name = nameOf(cluster, member);
@@ -165,6 +171,8 @@ async function update(
     cpuCores: capacity?.cpuCores ?? null,
     memoryMib: capacity?.memoryMib ?? null,
     diskGib: capacity?.diskGib ?? null,
+    memoryFreeMib: free?.memoryMib ?? null,
+    diskFreeGib: free?.diskGib ?? null,
     ...(capacity ? reserveOf(capacity) : { memoryReserveMib: null, diskReserveGib: null }),
   });
   if (answers === node.reachable) return;

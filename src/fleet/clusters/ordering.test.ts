@@ -62,6 +62,28 @@ it('can be ordered on once it has the operating system, and not before', { timeo
   expect(read).toMatchObject({ machines: 1 });
 });
 
+it('is not ordered on where others use what was promised to nobody', { timeout: 40_000 }, async () => {
+  const members = [...bed.simulated.members.values()];
+  const freeOf = async () =>
+    (await bed.nodes(() => true)).map(({ free }) => [free.memory_mib, free.disk_gib]);
+  for (const full of [
+    { memoryMib: 100, diskGib: 900 },
+    { memoryMib: 60_000, diskGib: 3 },
+  ]) {
+    for (const member of members) member.free = full;
+    await until(freeOf, (all) =>
+      all.every(([memory, disk]) => memory === full.memoryMib || disk === full.diskGib),
+    );
+    const { body } = await order();
+    expect(body.code).toBe('insufficient_stock');
+  }
+  for (const member of members) member.free = { memoryMib: 60_000, diskGib: 900 };
+  await until(freeOf, (all) =>
+    all.every(([memory, disk]) => memory && disk && memory > 50_000 && disk > 800),
+  );
+  expect((await order()).status).toBe(200);
+});
+
 it('runs machines that are stopped, started and kept like any other', { timeout: 40_000 }, async () => {
   await settled(bed.product);
   expect(await overview()).toMatchObject({ state: 'running', location: 'AMS', host_silent_since: null });
@@ -173,7 +195,7 @@ it('takes no new machines while it drains, keeps those it has, and is not remove
   const removed = await bed.product.staff.delete(path);
   expect([removed.status, removed.body.message]).toEqual([
     409,
-    '2 machines and orders have room on ams1; end them first, or drain the cluster until they are gone',
+    '3 machines and orders have room on ams1; end them first, or drain the cluster until they are gone',
   ]);
   await bed.product.staff.patch(path, { state: 'active' });
   expect((await orderVps(bed.product, customer, { domain: 'web3.example.com' })).serviceId).toBeGreaterThan(

@@ -50,7 +50,10 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
   }
 
   /** `parts`: into how many equal ones the pool is divided, among the members that share it. */
-  async function sizeOf(member: string | null, parts: number): Promise<NodeCapacity> {
+  async function sizeOf(
+    member: string | null,
+    parts: number,
+  ): Promise<NodeCapacity & { free: NonNullable<MemberReport['free']> }> {
     const query = onMember(member);
     const path = `/1.0/storage-pools/${encodeURIComponent(pool)}/resources`;
     const [host, storage] = await Promise.all([
@@ -58,10 +61,15 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
       client.read(path, query),
     ]);
     const { cpu, memory } = asRecord(host, 'resources');
+    const { space } = asRecord(storage, 'resources of the pool');
     return {
       cpuCores: total(cpu),
       memoryMib: Math.floor(total(memory) / 2 ** 20),
-      diskGib: Math.floor(total(asRecord(storage, 'resources of the pool').space) / parts / gib),
+      diskGib: Math.floor(total(space) / parts / gib),
+      free: {
+        memoryMib: Math.floor(unused(memory) / 2 ** 20),
+        diskGib: Math.floor(unused(space) / parts / gib),
+      },
       // The engine runs virtual machines with KVM or not at all.
       acceleration: 'hardware',
     };
@@ -122,8 +130,10 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
     const troubles = each.status === 'Online' ? [] : [whatIs(each)];
     try {
       const lacks = await lacksAt(each.name);
-      const capacity = lacks.length > 0 ? null : await sizeOf(each.name, parts);
-      return { ...known, answers: true, troubles: [...troubles, ...lacks], capacity };
+      const whole = { ...known, answers: true, troubles: [...troubles, ...lacks] };
+      if (lacks.length > 0) return { ...whole, capacity: null };
+      const { free, ...capacity } = await sizeOf(each.name, parts);
+      return { ...whole, capacity, free };
     } catch (error) {
       // The others hold it to be there, for some seconds more.
       if (!(error instanceof HypervisorError)) throw error;
@@ -200,6 +210,12 @@ function serverIn(answer: Buffer): string | null {
 
 function onlyTexts(record: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => typeof value === 'string'));
+}
+
+/** What is in use is told of both; where it is not, nothing is. Figures of one moment may not go together. */
+function unused(resource: unknown): number {
+  const { used } = asRecord(resource, 'a resource');
+  return Math.max(0, total(resource) - (typeof used === 'number' ? used : 0));
 }
 
 function total(resource: unknown): number {

@@ -129,6 +129,20 @@ describe('a member that no endpoint was named of', () => {
   });
 });
 
+it('a member tells what nobody uses of it', async () => {
+  const endpoint = await twoMembers({
+    instead: {
+      '/1.0/resources': { cpu: { total: 8 }, memory: { total: 16 * gib, used: 12 * gib } },
+      '/1.0/storage-pools/local/resources': { space: { total: 90 * gib, used: 91 * gib } },
+    },
+  });
+  const nodes = await (await cluster(endpoint)).nodes();
+  expect(nodes.map(({ free }) => free)).toEqual([
+    { memoryMib: 4_096, diskGib: 0 },
+    { memoryMib: 4_096, diskGib: 0 },
+  ]);
+});
+
 describe('the pool of a cluster', () => {
   const roomOf = async (pool: string) =>
     (await (await cluster(await twoMembers({ pool }))).nodes()).map(({ capacity }) => capacity?.diskGib);

@@ -15,7 +15,14 @@ export interface Overview {
   /** Other machines and containers that we are shown. */
   others: { vmid: number; node: string; id: MachineId | null }[];
   /** Nodes that have a storage, and how large it is there. */
-  storages: { storage: string; node: string; isShared: boolean; bytes: number; content: string }[];
+  storages: {
+    storage: string;
+    node: string;
+    isShared: boolean;
+    bytes: number;
+    usedBytes: number;
+    content: string;
+  }[];
 }
 
 export interface ClusterNode {
@@ -138,11 +145,12 @@ export function clusterFacts(options: ProxmoxOptions, client: ProxmoxClient): Cl
   }
 
   /** Disks that are made in the storage, by node; one that nodes share counts as so many equal parts. */
-  function diskBytes({ storages }: Overview, node: string): number {
+  function diskAt({ storages }: Overview, node: string): { bytes: number; usedBytes: number } {
     const there = storages.filter((each) => each.storage === storage);
     const found = there.find((each) => each.node === node);
-    if (found === undefined) return 0;
-    return found.isShared ? found.bytes / there.filter(({ isShared }) => isShared).length : found.bytes;
+    if (found === undefined) return { bytes: 0, usedBytes: 0 };
+    const parts = found.isShared ? there.filter(({ isShared }) => isShared).length : 1;
+    return { bytes: found.bytes / parts, usedBytes: found.usedBytes / parts };
   }
 
   async function versionThere(): Promise<string> {
@@ -190,8 +198,14 @@ export function clusterFacts(options: ProxmoxOptions, client: ProxmoxClient): Cl
           const known = { name: node.name, address: null };
           if (!node.answers) return { ...known, answers: false, troubles: [], capacity: null };
           const there = await lacksAt(seen, node.name);
-          const capacity = there.length > 0 ? null : capacityOf([node], diskBytes(seen, node.name));
-          return { ...known, answers: true, troubles: [...there, ...everywhere], capacity };
+          const troubles = [...there, ...everywhere];
+          if (there.length > 0) return { ...known, answers: true, troubles, capacity: null };
+          const disk = diskAt(seen, node.name);
+          const free = {
+            memoryMib: wholes(node.memoryBytes - node.memoryUsedBytes, 2 ** 20),
+            diskGib: wholes(disk.bytes - disk.usedBytes, gib),
+          };
+          return { ...known, answers: true, troubles, capacity: capacityOf([node], disk.bytes), free };
         }),
       );
     },
@@ -199,7 +213,7 @@ export function clusterFacts(options: ProxmoxOptions, client: ProxmoxClient): Cl
     async capacity(node) {
       const seen = await overview();
       const counted = seen.nodes.filter(({ name }) => (node ?? name) === name);
-      const bytes = counted.reduce((all, { name }) => all + diskBytes(seen, name), 0);
+      const bytes = counted.reduce((all, { name }) => all + diskAt(seen, name).bytes, 0);
       return capacityOf(counted, bytes);
     },
 
@@ -243,6 +257,11 @@ function capacityOf(nodes: readonly ClusterNode[], diskBytes: number): NodeCapac
   };
 }
 
+/** Figures of one moment may not go together, and nothing is less than nothing. */
+function wholes(bytes: number, unit: number): number {
+  return Math.max(0, Math.floor(bytes / unit));
+}
+
 /** Names of nodes go into paths of what is asked next, and into the fleet. */
 function asNode(value: unknown): string {
   const name = asText(value, 'the name of a node');
@@ -276,6 +295,7 @@ function storageFrom(each: Record<string, unknown>) {
     node: asNode(each.node),
     isShared: asNumber(each.shared ?? 0, 'whether a storage is shared') === 1,
     bytes: asNumber(each.maxdisk ?? 0, 'the size of a storage'),
+    usedBytes: asNumber(each.disk ?? 0, 'what a storage holds'),
     content: asText(each.content ?? '', 'the contents of a storage'),
   };
 }
