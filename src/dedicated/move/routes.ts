@@ -34,7 +34,7 @@ export const serverMoveRoutes = routes('/staff/servers', group, (route) => {
       summary: 'Move the service of a server to another one',
       description:
         'Installs the other server with the same system, hostname and keys, then switches this one off and gives the other one its addresses with their names, and its VLANs where ' +
-        'the switches can. **What is on the disks does not go along.** A password is made anew where there was one, and shown once to its customer. The service is on the other server once that greets by SSH; ' +
+        'the switches can. **What is on the disks does not go along**, nor does user data of an earlier installation, which is not kept. A password is made anew where there was one, and shown once to its customer. The service is on the other server once that greets by SSH; ' +
         'this one is then wiped as one that comes back. When anything fails before, the service goes on where it is.',
       body: S.Move,
       data: S.MoveAction,
