@@ -35,6 +35,7 @@ import {
 } from './billing/index.ts';
 import { ticketPeriodicJob } from './consoles/index.ts';
 import {
+  dedicatedConcerns,
   dedicatedJobs,
   dedicatedMails,
   dedicatedPeriodicJobs,
@@ -209,6 +210,7 @@ export const allConcerns: ConcernSource[] = [
   ...serviceConcerns,
   ...shieldConcerns,
   ...vpsConcerns,
+  ...dedicatedConcerns,
   ...ticketConcerns,
 ];
 

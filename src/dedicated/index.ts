@@ -27,6 +27,7 @@ export { erasureRoutes } from './erasures/routes.ts';
 export { dedicatedMails } from './mails.ts';
 export { serverMoveRoutes } from './move/routes.ts';
 export { sealedMoves } from './move/rows.ts';
+export { dedicatedConcerns } from './move/stopped.ts';
 export { dedicatedPersonal } from './personal.ts';
 export { dedicatedRoutes, proofRoutes } from './routes.ts';
 

@@ -19,7 +19,7 @@ export const dedicatedPersonal: PersonalRoom = {
     }),
     personalTable('dedicated_moves', {
       organization: 'organization_id',
-      without: ['from_server_id', 'to_server_id', 'reason', 'unplugged', 'password', 'problem'],
+      without: ['from_server_id', 'to_server_id', 'reason', 'unplugged', 'password', 'problem', 'stopped_at'],
       closing: { kept: 'it says which servers a service had' },
     }),
     personalTable('erasure_proofs', {

@@ -14,6 +14,7 @@ interface ServiceRow {
   os: string | null;
   hostname: string | null;
   problem: string | null;
+  move_stopped: boolean;
 }
 
 /** A service on a server, with what is under way. */
@@ -29,11 +30,14 @@ export interface Dedicated {
   options: Record<string, unknown>;
   server: RentedServer | null;
   action: ActionRow | null;
+  /** Its way back from another server waits for something, be its action over or not: nobody switches it meanwhile. */
+  isMoveStopped: boolean;
 }
 
 const byId = statement<ServiceRow, { id: number }>(
   'dedicated.byId',
-  `select s.id as service_id, s.organization_id, s.status, s.domain, s.options, s.on_server, y.os, y.hostname, y.problem
+  `select s.id as service_id, s.organization_id, s.status, s.domain, s.options, s.on_server, y.os, y.hostname, y.problem,
+     exists (select from dedicated_moves m where m.service_id = s.id and m.stopped_at is not null) as move_stopped
    from services s left join dedicated_systems y on y.service_id = s.id where s.id = :id`,
 );
 const lockOwn = statement<{ id: number }, { id: number; organizationId: number }>(
@@ -95,6 +99,7 @@ async function whole(ctx: Context, row: ServiceRow): Promise<Dedicated> {
     os: row.os ?? dedicatedOptions.read(row.options).os,
     server: await findRentedServer(ctx, serviceId),
     action: await findUnderWay(ctx, serviceId),
+    isMoveStopped: row.move_stopped,
   };
 }
 
@@ -108,6 +113,7 @@ export function hostnameOf(serviceId: number, domain: string | null): string {
   return domain ?? `server-${serviceId}`;
 }
 
-export function factsOf({ status, server, action, problem }: Dedicated): Facts {
-  return { serviceStatus: status, server, lockedBy: action?.command ?? null, problem };
+export function factsOf({ status, server, action, problem, isMoveStopped }: Dedicated): Facts {
+  const lockedBy = action?.command ?? (isMoveStopped ? 'move' : null);
+  return { serviceStatus: status, server, lockedBy, problem };
 }

@@ -138,6 +138,8 @@ export {
   type AnotherServer,
   findLeftServer,
   holdForMove,
+  isAside,
+  isBeingSwitched,
   isHeldForMove,
   isServerOf,
   letGoOfMove,
@@ -177,7 +179,7 @@ export {
 export { HardwareDifference, ServerSensor, serverMeasured } from './servers/schema.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { sealedSwitches } from './switches/rows.ts';
-export { exchangeVlans, planVlanExchange, type VlanExchange } from './switches/vlans.ts';
+export { exchangeVlans, isApart, planVlanExchange, type VlanExchange } from './switches/vlans.ts';
 export {
   listTraffic,
   readOwnTrafficOf,

@@ -13,7 +13,7 @@ export interface MoveRow {
   asked_at: Date;
   ended_at: Date | null;
   moved: boolean | null;
-  /** Why it did not go over, for staff. */
+  /** Why it did not go over, or what it waits for while the service is off, for staff. */
   problem: string | null;
 }
 
@@ -49,12 +49,25 @@ const lastOfServer = statement<MoveRow, { serverId: number; serviceId: number | 
 );
 const end = statement<never, { id: number; problem: string | null; now: Date }>(
   'dedicated.endMove',
-  `update dedicated_moves set ended_at = :now, moved = :problem::text is null, problem = :problem::text, password = null
+  `update dedicated_moves set ended_at = :now, moved = :problem::text is null, problem = :problem::text, stopped_at = null, password = null
    where id = :id and ended_at is null`,
+);
+const noteStopped = statement<never, { id: number; problem: string; now: Date }>(
+  'dedicated.noteStoppedMove',
+  `update dedicated_moves set problem = :problem, stopped_at = coalesce(stopped_at, :now::timestamptz)
+   where id = :id and ended_at is null and problem is distinct from :problem`,
+);
+const noteGoing = statement<never, { id: number }>(
+  'dedicated.noteGoingMove',
+  'update dedicated_moves set problem = null, stopped_at = null where id = :id and ended_at is null and stopped_at is not null',
+);
+const leaveStopped = statement<never, { id: number }>(
+  'dedicated.leaveStoppedMove',
+  'update dedicated_moves set stopped_at = null where id = :id and stopped_at is not null',
 );
 const endLeft = statement<never, { serviceId: number; now: Date }>(
   'dedicated.endLeftMoves',
-  `update dedicated_moves set ended_at = :now, moved = false, problem = 'its job was dismissed', password = null
+  `update dedicated_moves set ended_at = :now, moved = false, problem = 'its job was dismissed', stopped_at = null, password = null
    where service_id = :serviceId and ended_at is null`,
 );
 
@@ -104,6 +117,17 @@ export function findMoveOf(
   serviceId: number | null,
 ): Promise<MoveRow | null> {
   return ctx.db.maybe(lastOfServer, { serverId, serviceId });
+}
+
+/** The service is off, and what the move waits for does not come by itself, in words for staff; null: it goes on. Whether that is new. */
+export async function noteStop(ctx: Context, id: number, problem: string | null): Promise<boolean> {
+  if (problem === null) return (await ctx.db.run(noteGoing, { id })) > 0;
+  return (await ctx.db.run(noteStopped, { id, problem, now: ctx.clock.now() })) > 0;
+}
+
+/** Nothing is at work for it until staff retries its job, and others may switch its server. */
+export async function leaveStop(tx: TxContext, id: number): Promise<void> {
+  await tx.db.run(leaveStopped, { id });
 }
 
 /** It is over, with a problem or well, and what was made for it is known no more; one that has ended stays as it ended. */

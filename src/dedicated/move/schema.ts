@@ -56,7 +56,11 @@ export const MoveData = named(
           asked_at: Timestamp,
           ended_at: Nullable(Timestamp),
           moved: Nullable(Type.Boolean({ description: 'Null: it is under way' })),
-          problem: Nullable(Type.String({ description: 'Why the service did not go over' })),
+          problem: Nullable(
+            Type.String({
+              description: 'Why the service did not go over, or what it waits for while it is off',
+            }),
+          ),
         }),
         description: 'The last move of this service from or to this server; null: there was none',
       }),

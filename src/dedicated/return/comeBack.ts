@@ -45,6 +45,8 @@ type Payload = { serviceId: number } | LeftServer;
 interface LeftServer {
   leftBy: number;
   serverId: number;
+  /** Since when the service had it, ISO 8601; not known of what began before that was kept. */
+  hadSince?: string;
 }
 
 interface State extends WithPassword {
@@ -82,7 +84,8 @@ const nothingToReturn = 'nothing_to_return';
 
 /**
  * A server that was rented before a restore of the database may have come back and been sold since the backup. Nothing begins before the restore is released, and
- * after that one that is on is left alone, and is still rented, so that staff can switch it off.
+ * after that one that is on is left alone, and is still rented, so that staff can switch it off. Of one that its service has left, that counts from when the service
+ * got it: a move after the restore has not asked it whose it is, where staff says that its power was pulled.
  */
 const lookStep: ReturnStep = {
   name: 'look',
@@ -90,8 +93,11 @@ const lookStep: ReturnStep = {
     const restore = await findLastRestore(run.ctx);
     const server = await serverOf(run.ctx, run.payload);
     const isAtWork = server?.state === 'rented' || of(run.payload).leftId !== null;
-    if (restore === null || server === null || !isAtWork || server.stateSince > restore.restored_at) return;
-    if (!run.isHeld) await requireCompared(run.ctx, server);
+    if (restore === null || server === null || !isAtWork) return;
+    const { hadSince } = { hadSince: undefined, ...run.payload };
+    const stateSince = hadSince === undefined ? server.stateSince : new Date(hadSince);
+    if (stateSince > restore.restored_at) return;
+    if (!run.isHeld) await requireCompared(run.ctx, { stateSince });
     await requireServerOff(run, server.id);
   },
 };

@@ -3,20 +3,14 @@ import {
   type Context,
   fail,
   findHeldRestore,
+  findLastRestore,
   requireRow,
   statement,
   type TxContext,
 } from '../../platform/index.ts';
 import { areDisksMeasured } from '../assignments/disksOf.ts';
 import { serverGivenBack, serverHeld, serverRented, serverReturning } from '../events.ts';
-import {
-  disksChanged,
-  lockStock,
-  mayBeSomebodys,
-  type ServerChoice,
-  setServerAside,
-  storageOf,
-} from './rent.ts';
+import { disksChanged, lockStock, type ServerChoice, setServerAside, storageOf } from './rent.ts';
 import { about } from './staff.ts';
 import type { ServerState } from './states.ts';
 
@@ -98,13 +92,16 @@ export async function holdForMove(
   }
 }
 
-/** A server that was held for a service to move to is in stock again, as {@link giveBackServer} says; one that is not stays as it is. */
+/**
+ * A server that was held for a service to move to is in stock again; one that is not stays as it is. One that was held as of a backup is in quarantine instead, also once
+ * the restore is released: the move may have come to its end since, and the only copy of what its customer has may be there.
+ */
 export async function letGoOfMove(tx: TxContext, serverId: number, serviceId: number): Promise<void> {
   const server = await tx.db.maybe(lockOne, { id: serverId });
   if (server?.state !== 'held' || server.move_service_id !== serviceId) return;
-  const restore = await findHeldRestore(tx);
+  const restore = await findLastRestore(tx);
   if (restore !== null && server.state_since <= restore.restored_at)
-    return setServerAside(tx, serverId, mayBeSomebodys);
+    return setServerAside(tx, serverId, mayBeTheirs(serviceId));
   const isMeasured = await areDisksMeasured(tx, serverId);
   await tx.db.run(write, {
     ...{ id: serverId, state: isMeasured ? 'ready' : 'waiting', serviceId: null, moveServiceId: null },
@@ -112,6 +109,23 @@ export async function letGoOfMove(tx: TxContext, serverId: number, serviceId: nu
   });
   const data = { name: server.name, service_id: serviceId };
   await record(tx, serverGivenBack, { ...about(serverId), data });
+}
+
+function mayBeTheirs(serviceId: number): string {
+  return (
+    `the service ${serviceId} was on its way to it as of the backup that was restored, and may have come there since, with all that its customer has: look what runs on it, ` +
+    'and release it only when nobody needs that'
+  );
+}
+
+const switching = statement<{ id: number }, { serverId: number }>(
+  'fleet.isBeingSwitched',
+  'select server_id as id from server_bmcs where server_id = :serverId and power_action is not null',
+);
+
+/** Whether its power is being switched because somebody has asked for that. */
+export async function isBeingSwitched(ctx: Context, serverId: number): Promise<boolean> {
+  return (await ctx.db.maybe(switching, { serverId })) !== null;
 }
 
 /** Whether a server is held for that service to move to. */
@@ -124,6 +138,12 @@ const findOne = statement<Row, { id: number }>(
   'fleet.heldForMove',
   `select ${columns} from servers s where s.id = :id`,
 );
+
+/** Whether a server is nobody's, and kept out of stock. */
+export async function isAside(ctx: Context, serverId: number): Promise<boolean> {
+  const server = await ctx.db.maybe(findOne, { id: serverId });
+  return server?.state === 'quarantined' || server?.state === 'broken';
+}
 
 /** A server that a service has left, and that is on its way back; null: it is no longer. */
 export async function findLeftServer(

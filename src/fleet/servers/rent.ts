@@ -32,7 +32,7 @@ interface Put {
   differences?: string[] | null;
 }
 
-export const mayBeSomebodys =
+const mayBeSomebodys =
   'an order that needs it no more held it as of the backup that was restored: since then it may be somebody’s';
 /** Why a server waits whose disks staff has changed. */
 export const disksChanged = 'its disks were changed since it was measured: have it enrolled again';

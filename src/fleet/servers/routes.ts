@@ -98,7 +98,7 @@ export const serverRoutes = routes('/staff/servers', group, (route) => {
       operation: 'quarantineServer',
       summary: 'Put a server into quarantine',
       description:
-        'Keeps it out of stock until it is released. Possible while no order and no customer has it, and when the job that was to bring it there or back was dismissed: then it is taken from its service.',
+        'Keeps it out of stock until it is released. Possible while no order and no customer has it, and when the job that was to bring it there or back was dismissed: then it is taken from its service. Of one that a service is being moved to, that calls the move off: pull its power first where its BMC is silent.',
       body: S.Quarantine,
       data: S.ServerData,
       errors: ['not_found', 'conflict'],

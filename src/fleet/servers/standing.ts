@@ -31,7 +31,8 @@ const unplugAll = statement<never, { id: number }>(
 
 /**
  * Keeps a server out of stock, and says why. `conflict` while an order or a customer has it, or a job is about to change that. One of a service for which
- * nothing is at work any more is taken from it, and switched off: its addresses rest from now on.
+ * nothing is at work any more is taken from it, and switched off: its addresses rest from now on. One that a service was to move to is taken from that as well,
+ * which stays where it is then.
  */
 export async function quarantineServer(ctx: Context, id: number, { reason }: { reason: string }) {
   return transaction(ctx, 'fleet.quarantineServer', async (tx) => {
@@ -40,7 +41,9 @@ export async function quarantineServer(ctx: Context, id: number, { reason }: { r
     const { name } = server;
     if ((server.service_id ?? server.move_service_id) !== null) {
       await closeAllOf(tx, id);
-      const isOff = server.bmc?.power === 'off';
+      // Of one that a service moves to nothing was heard since it began to be installed.
+      const isOff =
+        server.bmc?.power === 'off' && !(server.state === 'held' && server.move_service_id !== null);
       await setServerAside(tx, id, isOff ? reason : `${reason}; ${mayStillRun}`, { by: 'staff' });
       if (!isOff && !(await isOfBackup(tx, server))) await forceOff(tx, server);
       return readServer(tx, id);

@@ -85,6 +85,8 @@ export interface InState {
   differences: string[] | null;
   /** For its service; null: it has none. */
   at_work: AtWork | null;
+  /** The service that is to get it (`held`), or has left it. */
+  move_service_id: number | null;
   /** It is a service's as of a backup that nobody has released, and nothing was begun with it since. */
   is_of_backup: boolean;
 }
@@ -110,11 +112,22 @@ const jobAtWork = 'a job works on it or waits for you, which is retried, or dism
 
 function reasonAgainst(
   action: ServerAction,
-  { name, state, bmc, customer_work: work, at_work: atWork, is_of_backup: isOfBackup, differences }: InState,
+  server: InState,
 ): ReasonAgainst<(typeof refusalCodes)[number]> | null {
+  const {
+    name,
+    state,
+    bmc,
+    customer_work: work,
+    at_work: atWork,
+    is_of_backup: isOfBackup,
+    differences,
+  } = server;
   const { from, otherwise, byBmc = false, atRest = false }: Rule = rules[action];
   if (action === 'quarantine' && ofServices.includes(state)) {
     if (atWork === 'nothing') return null;
+    // Its service has another one and stays there: what brings it here is called off.
+    if (state === 'held' && server.move_service_id !== null) return null;
     // It may be somebody else's: what the order or the return of its service waits for is that staff says so.
     if (isOfBackup && (state === 'held' || atWork === 'job')) return null;
     if (atWork === 'job') return { code: 'conflict', message: `${name} is ${state}: ${jobAtWork}` };

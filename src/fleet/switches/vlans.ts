@@ -49,17 +49,54 @@ export async function planVlanExchange(at: AtHand, leftId: number, takenId: numb
   });
 }
 
-/** Has both ports of each pair take the other's VLAN, or take it back. The one that a customer has left leaves their VLAN first. Repeatable. */
+/**
+ * Has both ports of each pair take the other's VLAN, or take it back. The one that a customer has left leaves their VLAN first. Repeatable. A port into which staff has plugged
+ * another server since, or none, is not touched: on the way there that is an error for staff, `permanent`.
+ */
 export async function exchangeVlans(
   at: AtHand,
-  pairs: readonly VlanExchange[],
-  way: 'there' | 'back',
+  { leftId, takenId, pairs, way }: ServersOfPorts & { pairs: readonly VlanExchange[]; way: 'there' | 'back' },
 ): Promise<void> {
+  if (pairs.length === 0) return;
+  const are = [
+    await at.ctx.db.many(portsOf, { serverId: leftId }),
+    await at.ctx.db.many(portsOf, { serverId: takenId }),
+  ];
+  const isAt = (nth: 0 | 1, { switchId, port }: PortInVlan) =>
+    are[nth]?.some((row) => row.switch_id === switchId && row.switch_port === port) === true;
   for (const { left, taken } of pairs) {
-    const [first, second] = way === 'there' ? [left, taken] : [taken, left];
-    await setVlan(at, first, way === 'there' ? taken.vlan : first.vlan);
-    await setVlan(at, second, way === 'there' ? left.vlan : second.vlan);
+    const both = [
+      { ...left, isTheirs: isAt(0, left), other: taken.vlan },
+      { ...taken, isTheirs: isAt(1, taken), other: left.vlan },
+    ];
+    const gone = both.find(({ isTheirs }) => !isTheirs);
+    if (way === 'there' && gone !== undefined)
+      throw cannot(
+        `the port ${gone.port} is not that of either server any more: somebody has plugged them otherwise since`,
+      );
+    for (const each of way === 'there' ? both : both.toReversed())
+      if (each.isTheirs) await setVlan(at, each, way === 'there' ? each.other : each.vlan);
   }
+}
+
+interface ServersOfPorts {
+  leftId: number;
+  takenId: number;
+}
+
+/** Whether a server is alone in VLANs of its own once these are taken back: each of its ports is among them. */
+export async function isApart(
+  ctx: Context,
+  serverId: number,
+  pairs: readonly VlanExchange[],
+): Promise<boolean> {
+  const ports = await ctx.db.many(portsOf, { serverId });
+  return (
+    ports.length > 0 &&
+    ports.every(({ switch_id: switchId, switch_port: port }) =>
+      pairs.some(({ taken }) => taken.switchId === switchId && taken.port === port),
+    )
+  );
 }
 
 async function readPorts(at: AtHand, serverId: number) {
