@@ -14,7 +14,7 @@ beforeAll(async () => {
   customer = await newCustomer(world.product, { creditMinor: 10_000_000 });
   const { imagesDir } = world.product.ctx.config;
   // As if it was built already.
-  const folder = join(imagesDir ?? '', 'tree-debian-12-2');
+  const folder = join(imagesDir ?? '', 'tree-debian-12-3');
   await mkdir(folder, { recursive: true });
   for (const name of ['tree.tar.zst', 'sha256']) await writeFile(join(folder, name), '5a'.repeat(32));
 });

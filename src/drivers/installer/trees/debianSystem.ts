@@ -120,6 +120,7 @@ manage_etc_hosts: false
 users: []
 disable_root: false
 ssh_deletekeys: false
+ssh_genkeytypes: [rsa, ecdsa, ed25519]
 apt_preserve_sources_list: true
 growpart: {mode: "off"}
 resize_rootfs: false

@@ -17,7 +17,7 @@ export interface Tree {
 const recipes = { tiny: tinyTree, 'debian-12': debianTree };
 export type TreeName = keyof typeof recipes;
 /** Counted up whenever a tree's recipe changes: an installation goes on with what it has built. */
-const folders: Readonly<Record<TreeName, string>> = { tiny: 'tree-tiny', 'debian-12': 'tree-debian-12-2' };
+const folders: Readonly<Record<TreeName, string>> = { tiny: 'tree-tiny', 'debian-12': 'tree-debian-12-3' };
 /** Those that do at their first start what their customer's user data says, by cloud-init. */
 const readingUserData: ReadonlySet<TreeName> = new Set(['debian-12']);
 
