@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootScriptFor, type Installer, installerOf } from '../../src/demo/rack/installer.ts';
 import { certificateOf, openBmcs, type SimulatedBmc, simulatedRack } from '../../src/drivers/bmc/index.ts';
-import { installerFolder } from '../../src/drivers/installer/image/store.ts';
+import { installerFolder, treeFolders } from '../../src/drivers/installer/index.ts';
 import type { Netboot, NetbootOptions } from '../../src/drivers/netboot/index.ts';
 import { openSwitches, type SimulatedSwitches, simulatedSwitches } from '../../src/drivers/switch/index.ts';
 import { startTestProduct, type TestProduct, until } from '../product.ts';
@@ -36,7 +36,7 @@ export async function startArrivingProduct(
   const images = await mkdtemp(join(tmpdir(), 'innkeeper-images-'));
   const files = [
     ...[`${installerFolder}/vmlinuz`, `${installerFolder}/initrd`, 'ipxe/snponly.efi'],
-    ...['tree-tiny/tree.tar.zst', 'tree-tiny/sha256'],
+    ...['tree.tar.zst', 'sha256'].map((name) => `${treeFolders.tiny}/${name}`),
   ];
   for (const name of files) {
     await mkdir(join(images, name, '..'), { recursive: true });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../../config.ts';
 import { type OpenBmc, openBmcs } from '../../drivers/bmc/index.ts';
 import type { GivenDrivers } from '../../drivers/index.ts';
-import { installerFolder } from '../../drivers/installer/index.ts';
+import { installerFolder, treeFolders } from '../../drivers/installer/index.ts';
 import type { NetbootOptions } from '../../drivers/netboot/index.ts';
 import { greetsBySsh } from '../../platform/host/ssh.ts';
 import { type Elsewhere, rackElsewhere } from './elsewhere.ts';
@@ -38,7 +38,7 @@ export async function openSimulatedRack(config: Config, count: number): Promise<
     servers: Array.from({ length: count }, (_, at) => identityOf(at + 1)),
     config: { ...config, imagesDir: images, rack: { interface: 'lo', ...range, port } },
     drivers: driversOf(rack),
-    close: () => rack.end(),
+    close: async () => void (await rack.end()),
   };
 }
 
@@ -92,7 +92,8 @@ async function placeImages(dir: string): Promise<void> {
   const files = {
     ...{ [`${installerFolder}/vmlinuz`]: 'kernel', [`${installerFolder}/initrd`]: 'initrd' },
     ...{ 'ipxe/undionly.kpxe': 'ipxe' },
-    ...{ 'ipxe/snponly.efi': 'ipxe', 'tree-tiny/tree.tar.zst': 'tree', 'tree-tiny/sha256': '5a'.repeat(32) },
+    ...{ 'ipxe/snponly.efi': 'ipxe', [`${treeFolders.tiny}/tree.tar.zst`]: 'tree' },
+    [`${treeFolders.tiny}/sha256`]: '5a'.repeat(32),
   };
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(dir, name)), { recursive: true });

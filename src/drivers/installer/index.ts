@@ -15,4 +15,4 @@ export type { Inventory, InventoryDisk } from './inventory.ts';
 export { checkPlan, type Identity, type InstallPlan, type Plan, type RescuePlan } from './plan.ts';
 export { claim, hashOf, newStart, nonceReader, prove, type Start } from './proof.ts';
 export { type Report, readReport, type Wiped, type WipeMethod, wipeMethods } from './report.ts';
-export { ensureTree, readsUserData, type Tree, type TreeName } from './trees/store.ts';
+export { ensureTree, readsUserData, type Tree, type TreeName, treeFolders } from './trees/store.ts';

@@ -17,7 +17,10 @@ export interface Tree {
 const recipes = { tiny: tinyTree, 'debian-12': debianTree };
 export type TreeName = keyof typeof recipes;
 /** Counted up whenever a tree's recipe changes: an installation goes on with what it has built. */
-const folders: Readonly<Record<TreeName, string>> = { tiny: 'tree-tiny', 'debian-12': 'tree-debian-12-3' };
+export const treeFolders: Readonly<Record<TreeName, string>> = {
+  tiny: 'tree-tiny-2',
+  'debian-12': 'tree-debian-12-3',
+};
 /** Those that do at their first start what their customer's user data says, by cloud-init. */
 const readingUserData: ReadonlySet<TreeName> = new Set(['debian-12']);
 
@@ -31,7 +34,7 @@ export async function ensureTree(
   name: TreeName,
   progress: (line: string) => void,
 ): Promise<Tree> {
-  const folder = await kept(dir, folders[name], async (partial) => {
+  const folder = await kept(dir, treeFolders[name], async (partial) => {
     const work = join(partial, 'work');
     const [plain, packed] = [join(work, 'tree.tar'), join(partial, 'tree.tar.zst')];
     await mkdir(work);

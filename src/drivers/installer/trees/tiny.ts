@@ -9,12 +9,21 @@ import {
   tarArchive,
 } from '../../debian/index.ts';
 import { type Unpacked, unpack } from '../image/unpacked.ts';
-import { bootScript, grubConfiguration, initScript, inittab, settleScript } from './tinySystem.ts';
+import {
+  bootScript,
+  grubConfiguration,
+  initScript,
+  inittab,
+  powerButtonScript,
+  settleScript,
+} from './tinySystem.ts';
 
 const loader = 'lib64/ld-linux-x86-64.so.2';
 const drivers = [
   ...['ahci', 'nvme', 'sd_mod', 'megaraid_sas', 'mpt3sas', 'virtio_pci', 'virtio_blk', 'virtio_scsi'],
   ...['raid1', 'ext4', 'crc32c_generic', 'e1000e', 'igb', 'ixgbe', 'i40e', 'tg3', 'virtio_net'],
+  // The power button arrives as a key press.
+  ...['button', 'evdev'],
 ];
 
 /**
@@ -39,6 +48,7 @@ export async function tinyTree(
     { path: 'usr/lib/innkeeper/settle', content: settleScript, mode: 0o755 },
     { path: 'etc/innkeeper/boot', content: bootScript, mode: 0o755 },
     { path: 'etc/inittab', content: inittab },
+    { path: 'etc/acpi/PWRF/00000080', content: powerButtonScript, mode: 0o755 },
     { path: 'etc/passwd', content: 'root:x:0:0:root:/root:/bin/sh\n' },
     { path: 'etc/group', content: 'root:x:0:\ntty:x:5:\n' },
     { path: 'etc/shells', content: '/bin/sh\n' },

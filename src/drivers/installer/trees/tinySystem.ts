@@ -1,10 +1,11 @@
 /**
- * What runs on a server with the small system: BusyBox' init and three small scripts. Values that customers choose arrive as files and are
+ * What runs on a server with the small system: BusyBox' init and a few small scripts. Values that customers choose arrive as files and are
  * only ever read into quoted variables.
  */
 
 export const inittab = `::sysinit:/etc/innkeeper/boot
 ::respawn:/usr/sbin/dropbear -F -R -E
+::respawn:/bin/acpid -f -l /dev/null
 ttyS0::respawn:/bin/getty -L 115200 ttyS0 vt100
 tty1::respawn:/bin/getty 38400 tty1
 ::ctrlaltdel:/bin/reboot
@@ -86,4 +87,9 @@ for port in /sys/class/net/*; do
     ip "-$family" route add default via "$gateway" dev "$port"
   done < network
 done
+`;
+
+/** BusyBox' acpid runs this when the power button is pressed. */
+export const powerButtonScript = `#!/bin/sh
+exec /bin/poweroff
 `;
