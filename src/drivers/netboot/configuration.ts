@@ -22,7 +22,8 @@ export interface NetbootFiles {
 
 /**
  * What dnsmasq is told. It answers only who is known by a reservation, which for a while may be everybody; firmware gets iPXE, over TFTP,
- * and iPXE gets its script. Names it resolves none.
+ * and iPXE gets its script, and that nobody else says what to start (175.176, its `no-pxedhcp`): it would wait three seconds for them. Names it
+ * resolves none.
  */
 export function configuration(network: NetbootNetwork, files: NetbootFiles): string {
   const { range: any } = network;
@@ -37,6 +38,7 @@ ${range}
 dhcp-ignore=tag:!known
 dhcp-hostsdir=${files.reservations}
 dhcp-option=option:router,${network.gateway}
+dhcp-option=encap:175,176,1b
 dhcp-userclass=set:ipxe,iPXE
 dhcp-match=set:efi,option:client-arch,7
 dhcp-match=set:efi,option:client-arch,9

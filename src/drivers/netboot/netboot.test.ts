@@ -46,6 +46,8 @@ describe('what dnsmasq is told', () => {
     const lines = configuration(network, files).split('\n');
     expect(lines).toContain('dhcp-ignore=tag:!known');
     expect(lines).toContain('dhcp-range=192.0.2.1,static,255.255.254.0,10m');
+    // Its `no-pxedhcp`, without which each start waits three seconds for others to offer something.
+    expect(lines).toContain('dhcp-option=encap:175,176,1b');
     expect(lines).toContain(`dhcp-boot=tag:ipxe,http://192.0.2.1/boot.ipxe?mac=\${net0/mac}`);
   });
 
