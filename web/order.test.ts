@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { newCoupon } from '../test/coupons.ts';
+import { password } from '../test/orders.ts';
 import { newServerProduct, newServers } from '../test/rack/stock.ts';
 import { type Bed, openBed, signIn } from './testbed.ts';
 
@@ -65,6 +66,21 @@ it('shows the price of what is chosen as it is chosen, keeps it in the address, 
   expect(owned.data.services[0].options).toMatchObject({ option1: 3, option6: 'tiny' });
   // Refused twice, and told so by the pages; nothing else was amiss.
   expect(visitor.complaints().filter((line) => !/status of 400/.test(line))).toEqual([]);
+});
+
+it('lists on the invoice what is asked once for setting up: its lines make its subtotal', async () => {
+  const { product } = bed;
+  const options = { option1: 64, option2: 960, domain: 'once.example.com', password };
+  const { body } = await product.customer.post('/cart/checkout/invoice', {
+    products: [{ id: product.demo.products.dedicated, type: 'Hosting', cycle: 'monthly', options }],
+  });
+  const visitor = await bed.open();
+  const { page } = visitor;
+  await signIn(bed, visitor, `/invoices/${body.data.invoice_id}`);
+  const row = (words: RegExp) => page.getByRole('row', { name: words }).innerText();
+  expect(await row(/once\.example\.com/)).toContain('€89.00');
+  expect(await row(/Once, for setting up/)).toContain('€49.00');
+  expect(visitor.complaints()).toEqual([]);
 });
 
 it('orders what is no machine, and says what is sold out', async () => {

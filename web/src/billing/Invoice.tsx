@@ -53,6 +53,13 @@ export function Invoice() {
       </Page>
     );
   const amount = (value: string) => money(value, found.currency, language);
+  // Their prices are what the subtotal is made of.
+  const lines = found.items.flatMap((item) => [
+    item,
+    ...(Number(item.setup_fee) === 0
+      ? []
+      : [{ description: t('order.setup'), price: item.setup_fee, service_id: null }]),
+  ]);
   return (
     <Page title={nameOf(found)} aside={<State of={found.overdue ? 'overdue' : found.status} />}>
       <Pay shown={read.data} />
@@ -64,8 +71,8 @@ export function Invoice() {
       </SimpleGrid>
       <List
         label={t('billing.item')}
-        items={found.items}
-        keyOf={(item) => found.items.indexOf(item)}
+        items={lines}
+        keyOf={(line) => lines.indexOf(line)}
         columns={[
           {
             name: t('billing.item'),

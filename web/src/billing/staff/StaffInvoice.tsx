@@ -91,7 +91,9 @@ function Shown({ of: invoice }: { of: Invoice }) {
         items={items.map((item, index) => ({ ...item, id: index, currency }))}
         keyOf={(item) => item.id}
         columns={useColumns<Invoice['items'][number] & { currency: string }>(
-          ['description', 'quantity', 'unit_price', 'price'],
+          items.some(({ setup_fee: fee }) => Number(fee) !== 0)
+            ? ['description', 'quantity', 'unit_price', 'price', 'setup_fee']
+            : ['description', 'quantity', 'unit_price', 'price'],
           {
             description: ({ description, service_id: service }) =>
               service === null ? (
