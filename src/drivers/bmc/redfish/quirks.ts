@@ -1,7 +1,7 @@
 import type { Press } from '../controls.ts';
 import { type Resource, textAt } from './resource.ts';
 
-/** How makers differ in what the standard leaves open, as far as is known: held against no document of theirs, and met by no test. */
+/** How makers differ in what the standard leaves open, as it is commonly known of them: held against no document of theirs and no BMC. Each first server of a maker is to be held against it. */
 export interface Quirks {
   /** As the service root's `Vendor` names the maker. */
   vendor: RegExp;
