@@ -9,8 +9,10 @@ import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Demo } from '../src/demo/index.ts';
 import { runProgram } from '../src/platform/host/program.ts';
+import { apiClient } from './client.ts';
 import { type ProductChild, startProductChild } from './crash/child.ts';
 import { makeRoom, startLoad } from './load.ts';
+import { orderDedicated } from './rack/stocked.ts';
 import { signalIfThere } from './signal.ts';
 import { sql } from './sql.ts';
 import { expectWhole } from './whole.ts';
@@ -206,5 +208,51 @@ describe.runIf(isRoot)('a full disk', { timeout: 240_000 }, () => {
     expect(load.wrong).toEqual([]);
     await sql({ databaseUrl: server.url }, 'drop table if exists ballast');
     await expectWhole(server.url, load);
+  });
+});
+
+describe('the database away for a minute', { timeout: 420_000 }, () => {
+  it('while a server is installed costs nothing: it is wiped and installed once, and its customer has it', async () => {
+    const dir = folder();
+    let server = await startServer(dir);
+    const { url, demo } = await startOn(server, { DEMO_RACK: '1' });
+    const { api_key: token, organization_id: organizationId } = demo.customer;
+    const customer = apiClient(`${url}/api`, { token, organizationId });
+    const productId = demo.products.dedicated;
+    await becomes(
+      async () => (await customer.get(`/products/${productId}`)).body.data?.product.stock === 1,
+      180_000,
+    );
+    const { serviceId } = await orderDedicated(customer, productId, { option8: 'AMS' });
+    const assignments = () =>
+      sql<{ state: string; tries: number }>(
+        { databaseUrl: server.url },
+        `select state, tries from server_assignments where kind = 'install'`,
+      );
+    await becomes(async () => (await assignments()).some(({ state }) => state === 'working'), 60_000);
+
+    await server.kill();
+    await becomes(async () => (await statusOf(`${url}/readyz`)) === 503, unreadyAtMostMs);
+    await sleep(60_000);
+    expect(await statusOf(`${url}/livez`)).toBe(200);
+    server = await startServer(dir);
+    await becomes(() => canConnect(server.url), 30_000);
+    await becomes(async () => (await statusOf(`${url}/readyz`)) === 200, 30_000);
+
+    const service = async () => (await customer.get(`/dashboard/services/${serviceId}`)).body.data.service;
+    await becomes(async () => (await service()).provisioning_state === 'done', 180_000);
+    expect((await service()).status).toBe('active');
+    expect(await assignments()).toEqual([{ state: 'done', tries: 1 }]);
+    await becomes(
+      async () =>
+        (await customer.get(`/dashboard/service/${serviceId}/dedicated/overview`)).body.data.dedicated
+          .state === 'running',
+      60_000,
+    );
+    const [rented] = await sql<{ state: string; service_id: number }>(
+      { databaseUrl: server.url },
+      `select state, service_id from servers`,
+    );
+    expect(rented).toEqual({ state: 'rented', service_id: serviceId });
   });
 });
