@@ -72,6 +72,7 @@ import {
   erasureRoutes,
   proofRoutes,
   serverMoveRoutes,
+  staffRescueRoutes,
 } from './dedicated/index.ts';
 import {
   auditRoutes,
@@ -256,6 +257,7 @@ export const allRoutes: RouteGroup[] = [
   vpsRoutes,
   dedicatedRoutes,
   serverMoveRoutes,
+  staffRescueRoutes,
   erasureRoutes,
   proofRoutes,
   bandwidthRoutes,

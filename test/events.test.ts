@@ -127,6 +127,8 @@ const texts = {
       'model',
       'disks',
       'differences',
+      // Of a controller of ours.
+      'uuid',
     ],
     ...['section', 'code', 'department', 'task', 'source', 'concerns', 'options', 'gateway', 'account'],
   ],
@@ -239,6 +241,7 @@ describe('what customers are told of', () => {
     ...['vps.move.planned', 'vps.move.ended'],
     ...['dedicated.action.started', 'dedicated.action.succeeded', 'dedicated.action.failed'],
     ...['dedicated.console.opened_by_staff', 'dedicated.moved'],
+    ...['dedicated.out_of_order', 'dedicated.in_order'],
     ...['service.cancel_scheduled', 'service.cancel_revoked'],
     ...['ticket.changed', 'ticket.reopened', 'ticket.subject_changed'],
     ...['shield.mitigation.started', 'shield.mitigation.released'],

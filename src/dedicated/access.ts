@@ -1,6 +1,6 @@
 import { sshKeysOf } from '../account/index.ts';
 import { identityLimits, keysBytes } from '../drivers/hypervisor/index.ts';
-import { fail, type OrganizationContext } from '../platform/index.ts';
+import { type AccountContext, fail } from '../platform/index.ts';
 import { hashServerPassword } from '../services/index.ts';
 import { generatePassword, requireStrong } from '../vps/index.ts';
 
@@ -20,7 +20,7 @@ interface Access {
 
 /** `weak_password`; `invalid_request` where a key is none of the caller's account, or they are more than a system takes. */
 export async function chooseAccess(
-  ctx: OrganizationContext,
+  ctx: AccountContext,
   { password, ssh_key_ids: ids }: WantedAccess,
 ): Promise<Access> {
   if (password !== undefined) requireStrong(password);

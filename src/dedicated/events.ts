@@ -79,3 +79,20 @@ export const moved = event<Moved>(
   'a service has another server, with its addresses and without what was on its disks',
   { permission: 'dedicated.read', data: { hostname: Type.String(), new_password: Type.Boolean() } },
 );
+
+interface OutOfOrder {
+  hostname: string;
+}
+
+const about = { permission: 'dedicated.read', data: { hostname: Type.String() } } as const;
+
+export const outOfOrder = event<OutOfOrder>(
+  'dedicated.out_of_order',
+  'the server of a service cannot be used: it is put right, or the service gets another one',
+  about,
+);
+export const inOrder = event<OutOfOrder>(
+  'dedicated.in_order',
+  'a server that was out of order can be used again',
+  about,
+);

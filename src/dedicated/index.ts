@@ -12,11 +12,13 @@ import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { leavingReactions } from './leaveServer.ts';
 import { move } from './move/saga.ts';
+import { outOfOrderReactions } from './outOfOrder.ts';
 import { powerReactions } from './power.ts';
 import { reinstall } from './reinstall/saga.ts';
 import { rescue, rescueOff } from './rescue/sagas.ts';
 import { comeBack } from './return/comeBack.ts';
 import { returnReactions } from './return/reactions.ts';
+import { staffRescue, staffRescueOff } from './staffRescue/sagas.ts';
 import { suspendReactions, watchSuspendedPeriodicJob } from './suspend/reactions.ts';
 import { resumeServer, suspendServer } from './suspend/suspend.ts';
 
@@ -30,11 +32,12 @@ export { sealedMoves } from './move/rows.ts';
 export { dedicatedConcerns } from './move/stopped.ts';
 export { dedicatedPersonal } from './personal.ts';
 export { dedicatedRoutes, proofRoutes } from './routes.ts';
+export { staffRescueRoutes } from './staffRescue/routes.ts';
 
 /** What is done to servers outside a request. */
 export const dedicatedJobs: AnySaga[] = [
   ...[provision, comeBack, reinstall, rescue, rescueOff, move],
-  ...[suspendServer, resumeServer],
+  ...[suspendServer, resumeServer, staffRescue, staffRescueOff],
 ];
 
 export const dedicatedPeriodicJobs: PeriodicJob[] = [watchSuspendedPeriodicJob];
@@ -46,4 +49,5 @@ export const dedicatedReactions: Reaction[] = [
   ...returnReactions,
   ...leavingReactions,
   ...suspendReactions,
+  ...outOfOrderReactions,
 ];

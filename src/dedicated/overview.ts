@@ -11,7 +11,8 @@ import { dedicatedOptions } from '../services/index.ts';
 import { nameIp, type ReverseNames, viewAction, viewIpsOf } from '../vps/index.ts';
 import { viewTraffic } from './bandwidth/read.ts';
 import { type Dedicated, factsOf, lockOwnDedicated, requireDedicated } from './queries.ts';
-import { dedicatedActions, reasonAgainst, ruleOf, stateOf } from './states.ts';
+import { wordsOfUnwiped } from './return/erasure.ts';
+import { dedicatedActions, reasonAgainst, ruleOf, stateOf, wordsOfBroken } from './states.ts';
 
 /** Everything about a server at a glance, from what is kept: nobody waits for its BMC. */
 export async function readDedicated(ctx: OrganizationContext, id: number) {
@@ -30,7 +31,7 @@ export async function readDedicated(ctx: OrganizationContext, id: number) {
         silent: server?.isSilent ?? false,
       },
       os: { slug: dedicated.os, name: image?.name ?? null, version: image?.version ?? null },
-      problem: dedicated.problem,
+      problem: wordsOfBroken(facts) ?? (await wordsOfUnwiped(ctx, dedicated)) ?? dedicated.problem,
       // Of one that is only held nothing is its customer's yet.
       system: server === null || server.state === 'held' ? null : server.system,
       location: server?.location ?? ordered.location,

@@ -1,4 +1,4 @@
-import { findRentedServer, type RentedServer } from '../fleet/index.ts';
+import { assignmentOfReturn, findRentedServer, type RentedServer } from '../fleet/index.ts';
 import { type Context, fail, type OrganizationContext, requireOwn, statement } from '../platform/index.ts';
 import { dedicatedOptions } from '../services/index.ts';
 import { type ActionRow, initiatorName, initiatorOwner } from '../vps/index.ts';
@@ -29,6 +29,8 @@ export interface Dedicated {
   problem: string | null;
   options: Record<string, unknown>;
   server: RentedServer | null;
+  /** It has ended, its server is not its any more, and not every disk of that was shown to be wiped. */
+  isLeftUnwiped: boolean;
   action: ActionRow | null;
   /** Its way back from another server waits for something, be its action over or not: nobody switches it meanwhile. */
   isMoveStopped: boolean;
@@ -89,6 +91,7 @@ export async function requireDedicated(
 
 async function whole(ctx: Context, row: ServiceRow): Promise<Dedicated> {
   const { service_id: serviceId } = row;
+  const server = await findRentedServer(ctx, serviceId);
   return {
     ...{ serviceId, organizationId: row.organization_id, status: row.status },
     ...{
@@ -97,10 +100,16 @@ async function whole(ctx: Context, row: ServiceRow): Promise<Dedicated> {
       options: row.options,
     },
     os: row.os ?? dedicatedOptions.read(row.options).os,
-    server: await findRentedServer(ctx, serviceId),
+    server,
+    isLeftUnwiped: row.status === 'terminated' && server === null && (await isLeftUnwiped(ctx, serviceId)),
     action: await findUnderWay(ctx, serviceId),
     isMoveStopped: row.move_stopped,
   };
+}
+
+async function isLeftUnwiped(ctx: Context, serviceId: number): Promise<boolean> {
+  const assignment = await assignmentOfReturn(ctx, serviceId);
+  return assignment !== null && assignment.state !== 'done';
 }
 
 /** The action that a server is busy with; null: none. */
@@ -113,7 +122,7 @@ export function hostnameOf(serviceId: number, domain: string | null): string {
   return domain ?? `server-${serviceId}`;
 }
 
-export function factsOf({ status, server, action, problem, isMoveStopped }: Dedicated): Facts {
+export function factsOf({ status, server, action, problem, isLeftUnwiped, isMoveStopped }: Dedicated): Facts {
   const lockedBy = action?.command ?? (isMoveStopped ? 'move' : null);
-  return { serviceStatus: status, server, lockedBy, problem };
+  return { serviceStatus: status, server, lockedBy, problem, isLeftUnwiped };
 }

@@ -13,7 +13,13 @@ export const Overview = named(
         service_id: Id,
         read_at: { ...Timestamp, description: 'When it was so: what the other moments are held against' },
         hostname: Type.String(),
-        state: named('DedicatedState', Choice(dedicatedStates)),
+        state: named(
+          'DedicatedState',
+          Choice(dedicatedStates, {
+            description:
+              'Of a service that has ended: returning until its server has come back and is wiped, and deleting for good afterwards, as of a VPS. broken: the server cannot be used, or its disks could not be wiped; `problem` says what happens next',
+          }),
+        ),
         locked: Type.Boolean(),
         power: Type.Object(
           {
@@ -43,7 +49,7 @@ export const Overview = named(
         problem: Nullable(
           Type.String({
             description:
-              'Why what is on its disks does not start, and what to do; null: nothing is known to be wrong',
+              'Why what is on its disks does not start, or the server cannot be used or wiped, and what to do or what happens next; null: nothing is known to be wrong',
           }),
         ),
         location: Nullable(Type.String()),

@@ -12,7 +12,7 @@ export const dedicatedStates = [
     'reinstalling',
     'rescue',
   ] as const),
-  ...(['suspended', 'error', 'returning', 'deleting'] as const),
+  ...(['suspended', 'error', 'broken', 'returning', 'deleting'] as const),
 ] as const;
 
 export type DedicatedState = (typeof dedicatedStates)[number];
@@ -67,6 +67,8 @@ export interface Facts {
     customerWork: 'reinstall' | 'rescue' | 'rescue_off' | 'move' | null;
     /** Whenever it starts, it starts the rescue system. */
     inRescue: boolean;
+    /** Staff found that it cannot be used. */
+    isOutOfOrder: boolean;
     /** Its serial line is the proof's, which nobody else may read. */
     isProving: boolean;
     /** Its BMC did not answer when it was asked last. */
@@ -76,6 +78,8 @@ export interface Facts {
   } | null;
   /** Why what is on its disks does not start; null: nothing is known to be wrong. */
   problem: string | null;
+  /** Of a service that has ended: its disks were not all shown to be wiped, and nobody is at that any more. */
+  isLeftUnwiped: boolean;
   /** Command of the action under way; null when there is none. */
   lockedBy: string | null;
 }
@@ -85,21 +89,41 @@ export function ruleOf(action: DedicatedAction): Rule {
 }
 
 /**
- * What a server is to whoever has it. `error`: its BMC was never heard, so nobody knows whether it is on, or what is on its disks does not start.
+ * What a server is to whoever has it. `error`: its BMC was never heard, so nobody knows whether it is on, or what is on its disks does not start. `broken`: it cannot
+ * be used, or could not be wiped. A service that has ended is `returning` until its server has come back, and then `deleting` for good, as a VPS is.
  */
-export function stateOf({ serviceStatus, server, problem }: Facts): DedicatedState {
-  if (serviceStatus === 'terminated' || serviceStatus === 'cancelled')
-    return server === null ? 'deleting' : 'returning';
-  if (server === null || server.state === 'held') return 'creating';
+export function stateOf(facts: Facts): DedicatedState {
+  const { serviceStatus, server, problem } = facts;
+  if (hasEnded(facts)) {
+    if (server !== null) return 'returning';
+    return facts.isLeftUnwiped ? 'broken' : 'deleting';
+  }
+  if (server === null) return serviceStatus === 'pending' ? 'creating' : 'broken';
+  if (server.state === 'held') return 'creating';
   if (server.state === 'returning') return 'returning';
   if (serviceStatus === 'suspended') return 'suspended';
   const underWay = server.customerWork ?? server.switching;
   // Whoever gets another server has this one until the other is ready.
   if (underWay !== null && underWay !== 'move') return rules[underWay].during;
+  if (server.isOutOfOrder) return 'broken';
   if (server.power === null) return 'error';
   if (server.inRescue && server.power === 'on') return 'rescue';
   if (problem !== null) return 'error';
   return server.power === 'on' ? 'running' : 'stopped';
+}
+
+function hasEnded({ serviceStatus }: Facts): boolean {
+  return serviceStatus === 'terminated' || serviceStatus === 'cancelled';
+}
+
+/** Why a server is broken and what happens next, for its customer; null: it is not. Of a service that has ended its proof of erasure says so. */
+export function wordsOfBroken(facts: Facts): string | null {
+  if (hasEnded(facts) || stateOf(facts) !== 'broken') return null;
+  const what =
+    facts.server === null
+      ? 'The server of this service could not be used any more and was taken out of service. Our staff gives the service another one'
+      : 'The server is out of order and cannot be used. Our staff puts it right, or gives the service another one with its addresses';
+  return `${what}; write us a ticket if you need what is on its disks, or hear nothing`;
 }
 
 type Refusal = ReasonAgainst<'locked' | 'action_not_allowed'>;
@@ -108,6 +132,8 @@ type Refusal = ReasonAgainst<'locked' | 'action_not_allowed'>;
 export function reasonAgainst(action: DedicatedAction, facts: Facts): Refusal | null {
   const { serviceStatus, lockedBy, server } = facts;
   if (serviceStatus !== 'active') return notAllowed(`The service is ${serviceStatus}`);
+  const broken = wordsOfBroken(facts);
+  if (broken !== null) return notAllowed(broken);
   if (action === 'console') return againstConsole(facts);
   const underWay = lockedBy ?? server?.customerWork ?? server?.switching ?? null;
   if (underWay !== null)

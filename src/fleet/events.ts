@@ -168,6 +168,35 @@ interface ServerQuarantined {
 interface ServerReleased {
   name: string;
   before: string;
+  /** Whose server can be used again; null: it was no customer's. */
+  service_id: number | null;
+}
+
+interface ServerBmcAccepted {
+  name: string;
+  /** Of the one before, and of the one that answers now; null: it has no UUID. */
+  before: string | null;
+  uuid: string | null;
+}
+
+interface ServerRescueAsked {
+  name: string;
+  /** Into the rescue system, or out of it. */
+  on: boolean;
+  reason: string | null;
+}
+
+interface ServerRescueEnded {
+  name: string;
+  on: boolean;
+  /** Why it came to nothing; null: it is so now. */
+  problem: string | null;
+}
+
+interface ServerOutOfOrder {
+  name: string;
+  reason: string;
+  service_id: number;
 }
 
 interface ServerRetired {
@@ -364,6 +393,22 @@ export const serverUpdated = event<ServerUpdated>('server.updated', 'staff chang
 export const serverQuarantined = event<ServerQuarantined>(
   'server.quarantined',
   'a server is kept out of stock until it is released',
+);
+export const serverBmcAccepted = event<ServerBmcAccepted>(
+  'server.bmc_accepted',
+  'staff said that the BMC which answers now is the server’s: it, or the mainboard, was replaced',
+);
+export const serverRescueAsked = event<ServerRescueAsked>(
+  'server.rescue_asked',
+  'staff has a server that is nobody’s taken into the rescue system, or out of it',
+);
+export const serverRescueEnded = event<ServerRescueEnded>(
+  'server.rescue_ended',
+  'a server that is nobody’s is in the rescue system, or out of it, or could not be brought there',
+);
+export const serverOutOfOrder = event<ServerOutOfOrder>(
+  'server.out_of_order',
+  'staff found a server out of order that a customer rents: it stays theirs, and cannot be used until it is released or its service has another one',
 );
 export const serverHeld = event<ServerOfService>('server.held', 'an order or a service holds a server');
 export const serverRented = event<ServerOfService>('server.rented', 'a server is its customer’s');

@@ -74,7 +74,14 @@ export { resizeCopies } from './copies.ts';
 export { bootAnswer, macsOfServers } from './enrolment/desks.ts';
 export { sealedArrivals } from './enrolment/sealedBmc.ts';
 export { enrolmentSince, hearServerNetwork, leaveServerNetwork } from './enrolment/window.ts';
-export { serverConsoleOpened, serverPowerChanged, serverPowerFailed, serverQuarantined } from './events.ts';
+export {
+  serverConsoleOpened,
+  serverOutOfOrder,
+  serverPowerChanged,
+  serverPowerFailed,
+  serverQuarantined,
+  serverReleased,
+} from './events.ts';
 export { nodeStaffFinds } from './finds.ts';
 export { followGateways } from './gateways.ts';
 export { nodesCheck } from './heartbeat.ts';
@@ -123,6 +130,7 @@ export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
 export { listServerImages, readsUserData, serverTreeOf } from './serverImages.ts';
 export { sealedBmcs } from './servers/bmc.ts';
 export { beginCustomerWork, endCustomerWork } from './servers/customerWork.ts';
+export { exampleServer } from './servers/examples.ts';
 export {
   askNow,
   dropWasOn,
@@ -176,7 +184,8 @@ export {
   readRentedHardware,
   readRentedSensors,
 } from './servers/rented.ts';
-export { HardwareDifference, ServerSensor, serverMeasured } from './servers/schema.ts';
+export { HardwareDifference, Server, ServerSensor, serverMeasured } from './servers/schema.ts';
+export { beginStaffRescue, endStaffRescue, isStaffRescueOpen, readStaffServer } from './servers/staffWork.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { sealedSwitches } from './switches/rows.ts';
 export { exchangeVlans, isApart, planVlanExchange, type VlanExchange } from './switches/vlans.ts';

@@ -391,6 +391,8 @@ export const cannotBeSent: Record<string, string> = {
       ...['getDedicatedActionHistory', 'getDedicatedAction'],
     ].map((name) => [name, 'needs a server: dedicated/dedicated.test.ts']),
   ),
+  rescueServer: 'needs a server: dedicated/staffRescue/rescue.test.ts',
+  acceptServerBmc: 'needs a BMC that was replaced: fleet/servers/otherBmc.test.ts',
   reinstallDedicatedServer: 'needs a server: dedicated/reinstall/reinstall.test.ts',
   showDedicatedCredentials: 'needs a server: dedicated/credentials/credentials.test.ts',
   rescueDedicatedServer: 'needs a server: dedicated/rescue/rescue.test.ts',

@@ -3,7 +3,7 @@ import type { Files } from '../../drivers/files/index.ts';
 import { type Assignment, assignmentOfReturn, findRentedServer } from '../../fleet/index.ts';
 import type { Bytes } from '../../platform/http/index.ts';
 import { type Context, fail, type OrganizationContext } from '../../platform/index.ts';
-import { requireDedicated } from '../queries.ts';
+import { type Dedicated, requireDedicated } from '../queries.ts';
 import { type ErasureProof, erasureOf, findProof, type KeptProof } from './proof.ts';
 import { sheetOf } from './sheet.ts';
 
@@ -59,6 +59,15 @@ async function requireProof(ctx: OrganizationContext, id: number): Promise<Proof
   return { erasure, signed: null };
 }
 
+/** Why not every disk of the server that a service had is shown to be wiped, for whoever had it; null: they are, or nobody is to say so yet. */
+export async function wordsOfUnwiped(
+  ctx: Context,
+  { serviceId, status, isLeftUnwiped }: Dedicated,
+): Promise<string | null> {
+  if (!isLeftUnwiped) return null;
+  return reasonAgainst(status, await assignmentOfReturn(ctx, serviceId), true);
+}
+
 function keysUrl({ config }: Context): string {
   return `${config.publicUrl}/api/erasure-keys`;
 }
@@ -77,7 +86,7 @@ function reasonAgainst(status: string, assignment: Assignment | null, isBack: bo
   if (assignment.state === 'open' || assignment.state === 'working')
     return 'The disks of the server are being wiped: the proof is here when all of them are';
   const kept = 'Nobody else gets the server until they were wiped or destroyed';
-  if (assignment.failure_code !== 'disk_not_wiped')
+  if (assignment.failure_code !== 'disk_not_wiped' || assignment.state === 'cancelled')
     return `The disks of the server could not be wiped yet, and our staff has to see to it. ${kept}`;
   const left = assignment.disks.filter((serial) => (assignment.erasures[serial]?.method ?? null) === null);
   return `Not every disk of the server could be wiped (${left.join(', ')}), and our staff has to see to it. ${kept}`;

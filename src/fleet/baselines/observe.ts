@@ -7,6 +7,8 @@ import { type Baseline, type BmcUser, usersOf } from './compare.ts';
 /** What a BMC says of itself that a baseline can name, as plain JSON. */
 export interface SeenBmc {
   firmware: string | null;
+  /** By which it is told from others; null: it has none; absent: nobody asked. */
+  uuid?: string | null;
   /** Those who sign in besides us; null: they were not asked for. */
   users: BmcUser[] | null;
   cipherSuites: number[] | null;
@@ -26,10 +28,10 @@ function readable(text: string): string {
 
 /** Asks a BMC for all of it but its users. `findings`: what is unsafe about it. Errors of the BMC. */
 export async function seeBmc(bmc: Bmc): Promise<{ seen: SeenBmc; findings: SecurityFinding[] }> {
-  const { firmware } = await bmc.identify();
+  const { firmware, uuid } = await bmc.identify();
   const { cipherSuites, services, findings } = await bmc.readSecurity();
   const seen = {
-    ...{ firmware: readable(firmware) || null, users: null, services },
+    ...{ firmware: readable(firmware) || null, uuid, users: null, services },
     cipherSuites: cipherSuites && openSuites(cipherSuites, findings),
   };
   return { seen, findings };

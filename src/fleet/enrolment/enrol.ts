@@ -13,6 +13,7 @@ import { findDifferences, keepObserved } from '../baselines/keep.ts';
 import { mayBeInsecure, observedOf, type SeenBmc, seeBmc, usersBesides } from '../baselines/observe.ts';
 import { machineNotEnrolled, serverEnrolled, serverQuarantined } from '../events.ts';
 import { keepBmc, type NewBmc, otherAtBmc } from '../servers/bmc.ts';
+import { keepIdentity } from '../servers/otherBmc.ts';
 import { requireServer } from '../servers/staff.ts';
 import { about, requireArrival } from './arrivals.ts';
 import { keepMeasured } from './measured.ts';
@@ -268,6 +269,7 @@ async function end(tx: TxContext, id: number, serverId: number, seen: SeenBmc | 
   try {
     await keepMeasured(tx, serverId, machine);
     await keepBmc(tx, serverId, openBmc(tx, id, row.bmc));
+    if (seen?.uuid !== undefined) await keepIdentity(tx, serverId, seen.uuid);
   } catch (error) {
     // Another has it by now: no other try changes that, only staff does.
     if (error instanceof AppError && error.code === 'conflict') throw refused(error.code, error.message);

@@ -34,7 +34,8 @@ const writeBmc = statement<never, Reached & { serverId: number; password: Buffer
    values (:serverId, :kind, :address, :port::integer, :user, :password, :certificate)
    on conflict (server_id) do update set kind = excluded.kind, address = excluded.address, port = excluded.port,
      username = excluded.username, password = excluded.password, certificate = excluded.certificate, power = null, heard_at = null,
-     asked_at = null, shows_line = null, problem = null, problem_since = null, is_silent = false, power_problem = null`,
+     asked_at = null, shows_line = null, problem = null, problem_since = null, is_silent = false, power_problem = null,
+     uuid = null, identified_at = null, other_uuid = null`,
 );
 const deleteBmc = statement<never, { serverId: number }>(
   'fleet.deleteServerBmc',

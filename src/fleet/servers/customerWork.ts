@@ -10,12 +10,14 @@ const write = statement<never, { id: number; work: CustomerWork | null }>(
 
 /** A customer's server is at work, and nobody switches it until {@link endCustomerWork}. `locked` while it is switched or at other work. */
 export async function beginCustomerWork(tx: TxContext, serverId: number, work: CustomerWork): Promise<void> {
-  const { state, bmc, customer_work: other } = await requireServer(tx, serverId);
+  const { state, bmc, customer_work: other, out_of_order: outOfOrder } = await requireServer(tx, serverId);
   // In words for its customer, who knows it by another name than staff does.
   const underWay = other ?? bmc?.action ?? null;
   if (underWay !== null)
     throw fail('locked', { message: `The action ${underWay} is still running on this server` });
   if (state !== 'rented') throw fail('conflict', { message: `The server is ${state}` });
+  if (outOfOrder !== null && work !== 'move')
+    throw fail('conflict', { message: 'The server is out of order' });
   await tx.db.run(write, { id: serverId, work });
 }
 

@@ -6,6 +6,11 @@ const rackId = 4503599627371101;
 const possible = { allowed: true, reason: null, code: null };
 const not = (reason: string) => ({ allowed: false, reason, code: 'conflict' });
 const same = 'no difference from the baseline of its profile keeps it out of stock';
+const notInRescue = not('ams2-07 is not in the rescue system');
+const notForRescue = not(
+  'ams2-07 is retired: its customer takes it into the rescue system, or what is at work on it has its end first; its serial line and its power are yours to use where a customer has it, on the record',
+);
+const sameBmc = not('No other BMC than that of ams2-07 answers at its address');
 const idle = 'nothing keeps it from being used';
 
 const server = {
@@ -16,6 +21,7 @@ const server = {
   reason: null,
   state_since: '2026-01-31T22:04:16.009Z',
   ...{ profile_id: null, profile: null, service_id: null, move_service_id: null },
+  ...{ out_of_order: null, in_rescue: false },
   rack_id: rackId,
   rack: 'AMS-2',
   location: 'AMS',
@@ -35,6 +41,7 @@ const server = {
     heard_at: null,
     asked_at: null,
     problem: null,
+    ...{ uuid: '5f0c1c9a-32f7-4c7b-9d1c-0a1b2c3d4e5f', other_uuid: null },
     ...{ action: null, action_since: null, action_problem: null },
   },
   disks: [],
@@ -48,6 +55,7 @@ const server = {
     ...{ release: not(`ams2-07 is waiting: ${idle}`), retire: possible },
     accept_differences: not(`ams2-07 is waiting: ${same}`),
     ...{ start: possible, stop: possible, restart: possible, console: possible, read: possible },
+    ...{ accept_bmc: sameBmc, rescue: possible, rescue_off: notInRescue },
   },
   created_at: '2026-01-31T22:04:16.009Z',
 };
@@ -63,6 +71,7 @@ const quarantined = {
     ...{ release: possible, retire: possible },
     accept_differences: not(`ams2-07 is quarantined: ${same}`),
     ...{ start: possible, stop: possible, restart: possible, console: possible, read: possible },
+    ...{ accept_bmc: sameBmc, rescue: possible, rescue_off: notInRescue },
   },
 };
 const disk = {
@@ -89,6 +98,8 @@ const retired = {
     accept_differences: not(`ams2-07 is retired: ${same}`),
     ...{ start: unswitched, stop: unswitched, restart: unswitched },
     console: not('ams2-07 is retired: it has no BMC any more'),
+    accept_bmc: not('ams2-07 is retired: it has no BMC any more'),
+    ...{ rescue: notForRescue, rescue_off: notForRescue },
     read: not('ams2-07 is retired: it has no BMC any more'),
   },
 };
@@ -104,6 +115,7 @@ const switching = (action: 'start' | 'stop' | 'restart', what: string, at: strin
   actions: {
     ...{ ...moved.actions, place: busy(what), retire: busy(what) },
     ...{ start: busy(what), stop: busy(what), restart: busy(what) },
+    ...{ rescue: busy(what), rescue_off: busy(what) },
   },
 });
 const noLimits = { lowCritical: null, lowWarning: null };
@@ -124,6 +136,8 @@ const readings = {
 };
 
 /** A request and its answer for each operation, parts of one story. */
+export const exampleServer = server;
+
 export const serverExamples = {
   listServers: { query: { rack_id: rackId }, data: { servers: [server], ...onlyPage(1) } },
   addServer: {
@@ -174,6 +188,11 @@ export const serverExamples = {
       wss_url: 'wss://panel.example.com/api/console/Vt0jH2kWqX8mZr4nB6sLdY1uPfGe3oCaR7iJxQ5vT9w',
       expires_at: '2026-01-31T22:05:30.000Z',
     },
+  },
+  acceptServerBmc: {
+    params: { id },
+    body: { uuid: '5f0c1c9a-32f7-4c7b-9d1c-0a1b2c3d4e5f' },
+    data: { server },
   },
   getServerReadings: { params: { id }, data: { readings } },
   readServer: { params: { id }, data: { readings } },

@@ -25,17 +25,34 @@ interface State {
   /** Whom it was asked at: what another one said says nothing. */
   at: string;
   /** `isSilent`: nobody answered at all. */
-  found: { power: ServerPower } | { problem: string; isSilent: boolean };
+  found: Found;
 }
+
+/** `uuid`: who it is, empty where it has none; absent: it was not asked that. `otherUuid`: of another one that answers instead. */
+type Found =
+  | { power: ServerPower; uuid?: string }
+  | { problem: string; isSilent: boolean; otherUuid?: string };
 
 /** Each is asked this often, so that a login that stops working is noticed within the hour, and a silent one much sooner. */
 const askEveryMs = 300_000;
 const askTimeoutMs = 8_000;
 
-const bmcOf = statement<Omit<Reached, 'user'> & { username: string; password: Buffer }, { serverId: number }>(
+/** So often it is asked who it is, and whenever something was wrong with it before. */
+const identifyEveryMs = 3_600_000;
+/** Its inventory of parts, which some read slowly, comes along. */
+const identifyTimeoutMs = 20_000;
+
+const bmcOf = statement<
+  Omit<Reached, 'user'> & { username: string; password: Buffer; uuid: string | null },
+  { serverId: number }
+>(
   'fleet.bmcOfServer',
-  `select kind, host(address) as address, port, username, certificate, password from server_bmcs where server_id = :serverId`,
+  `select kind, host(address) as address, port, username, certificate, password, uuid from server_bmcs where server_id = :serverId`,
 );
+const knownIdentity = statement<
+  { uuid: string | null; identified_at: Date | null; problem: string | null },
+  { serverId: number }
+>('fleet.identityOfBmc', 'select uuid, identified_at, problem from server_bmcs where server_id = :serverId');
 
 /** Codes of a BMC that knows no power button, or whose server does not follow it: its power can be taken all the same. */
 export const deafToButton: ReadonlySet<string> = new Set([
@@ -50,7 +67,9 @@ export async function bmcConnection(ctx: Context, serverId: number): Promise<Bmc
   if (row === null) return null;
   const { kind, address, port, username: user, certificate } = row;
   const password = openBmcPassword(ctx, serverId, row.password);
-  return { kind, address, user, password, certificate, ...(port !== null && { port }) };
+  // Nothing is changed where another one answers.
+  const uuid = row.uuid || null;
+  return { kind, address, user, password, certificate, uuid, ...(port !== null && { port }) };
 }
 
 /** Asks a server's BMC whether its power is on: the sign of life. Nothing is changed. */
@@ -65,7 +84,7 @@ export const askingBmc = saga<Payload, State>({
         if (connection === null) return {}; // forgotten meanwhile
         const at = placeOf(connection);
         try {
-          return { at, found: { power: await askPower({ ctx, drivers }, serverId, connection) } };
+          return { at, found: await askBmc({ ctx, drivers }, serverId, connection) };
         } catch (error) {
           // One that is not heard of is what was found, and no failure of the question.
           if (!isOfBmc(error)) throw error;
@@ -80,6 +99,44 @@ export const askingBmc = saga<Payload, State>({
     if (at !== undefined && found !== undefined) await hear(tx, serverId, at, found);
   },
 });
+
+/** Its power, and now and then who it is. */
+async function askBmc(
+  at: { ctx: Context; drivers: Drivers },
+  serverId: number,
+  connection: BmcConnection,
+): Promise<Found> {
+  const power = await askPower(at, serverId, connection);
+  const known = await at.ctx.db.maybe(knownIdentity, { serverId });
+  const askedMs = known?.identified_at?.getTime() ?? Number.NEGATIVE_INFINITY;
+  const isDue = known?.problem !== null || at.ctx.clock.now().getTime() - askedMs >= identifyEveryMs;
+  if (!isDue) return { power };
+  const uuid = await whoAnswers(at, serverId);
+  if (uuid === null) return { power };
+  if (!known?.uuid || known.uuid === uuid) return { power, uuid };
+  const { address } = connection;
+  const problem = `another BMC answers at ${address}: ${uuid || 'it has no UUID'}, not ${known.uuid}. Nothing is switched there: when the BMC or the mainboard of the server was replaced, accept it, and otherwise look who has its address`;
+  return { problem, isSilent: false, otherUuid: uuid };
+}
+
+/** Its UUID, empty where it has none; null where it does not say at the moment: it is asked again with the next sign of life. */
+async function whoAnswers(
+  { ctx, drivers }: { ctx: Context; drivers: Drivers },
+  serverId: number,
+): Promise<string | null> {
+  // Its password may have been found meanwhile.
+  const connection = await bmcConnection(ctx, serverId);
+  if (connection === null) return null;
+  const bmc = drivers.bmc(connection);
+  try {
+    return (await bmc.identify({ timeoutMs: identifyTimeoutMs })).uuid ?? '';
+  } catch (error) {
+    if (!isOfBmc(error)) throw error;
+    return null;
+  } finally {
+    await bmc.close();
+  }
+}
 
 /** A BMC may have a password that we made and do not know to be its own, as after a restore of the database: it is found, and kept. */
 async function askPower(
@@ -121,28 +178,36 @@ const write = statement<
     power: ServerPower | null;
     problem: string | null;
     isSilent: boolean;
+    uuid: string | null;
+    otherUuid: string | null;
     now: Date;
   }
 >(
   'fleet.hearBmc',
   `update server_bmcs b set power = coalesce(:power, b.power), problem = :problem, is_silent = :isSilent, asked_at = :now,
      heard_at = case when :problem::text is null then :now else b.heard_at end,
-     problem_since = case when :problem::text is null then null else coalesce(b.problem_since, :now) end
+     problem_since = case when :problem::text is null then null else coalesce(b.problem_since, :now) end,
+     uuid = coalesce(nullif(b.uuid, ''), :uuid::text, b.uuid), other_uuid = case
+       when :otherUuid::text is not null then :otherUuid::text when :uuid::text is not null then null else b.other_uuid end,
+     identified_at = case when :uuid::text is not null or :otherUuid::text is not null then :now else b.identified_at end
    from (select server_id, problem from server_bmcs where server_id = :serverId for no key update) o, servers s
    where b.server_id = o.server_id and s.id = b.server_id and ${placeNow} = :at
    returning s.name, o.problem as before`,
 );
 
 /** Writes down what was heard of a server's BMC, unless it is another one by now. */
-export async function hear(
-  tx: TxContext,
-  serverId: number,
-  at: string,
-  found: State['found'],
-): Promise<void> {
-  const { power, problem, isSilent } =
-    'problem' in found ? { ...found, power: null } : { ...found, problem: null, isSilent: false };
-  const written = await tx.db.maybe(write, { serverId, at, power, problem, isSilent, now: tx.clock.now() });
+export async function hear(tx: TxContext, serverId: number, at: string, found: Found): Promise<void> {
+  const {
+    power,
+    problem,
+    isSilent,
+    uuid = null,
+    otherUuid = null,
+  } = 'problem' in found
+    ? { ...found, power: null, uuid: null }
+    : { ...found, problem: null, isSilent: false, otherUuid: null };
+  const said = { serverId, at, power, problem, isSilent, uuid, otherUuid };
+  const written = await tx.db.maybe(write, { ...said, now: tx.clock.now() });
   if (written === null || (written.before === null) === (problem === null)) return;
   const about = { subject: { type: 'server', id: serverId }, organizationId: null };
   if (problem === null) await record(tx, serverBmcBack, { ...about, data: { name: written.name } });

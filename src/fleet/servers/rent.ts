@@ -157,11 +157,12 @@ const lockToSetAside = statement<
     reason: string | null;
     service_id: number | null;
     move_service_id: number | null;
+    out_of_order: string | null;
   },
   { id: number }
 >(
   'fleet.lockServerToSetAside',
-  'select name, state, reason, service_id, move_service_id from servers where id = :id for update',
+  'select name, state, reason, service_id, move_service_id, out_of_order from servers where id = :id for update',
 );
 
 /** The server that a service holds or has; null: none. */
@@ -296,7 +297,7 @@ export interface Returned {
 
 /**
 /**
- * A server that came back and was wiped is in stock again, unless it differs from the baseline of its profile; one that is not on its way back
+ * A server that came back and was wiped is in stock again, unless it was out of order or differs from the baseline of its profile; one that is not on its way back
  * stays what it is.
  */
 export async function restockServer(
@@ -307,7 +308,7 @@ export async function restockServer(
   const server = await tx.db.maybe(lockToSetAside, { id });
   if (server?.state !== 'returning') return;
   const { name, service_id: serviceId, move_service_id: leftBy } = server;
-  const differing = await findDifferences(tx, id, observedOf(inventory, seen));
+  const differing = keptOut(server, await findDifferences(tx, id, observedOf(inventory, seen)));
   // Nobody signs in there any more: what somebody takes as a baseline says so.
   await keepObserved(tx, id, observedOf(inventory, seen && { ...seen, users: [] }));
   const data = { name, service_id: serviceId ?? leftBy ?? 0, accounts };
@@ -321,6 +322,16 @@ export async function restockServer(
     ...about(id),
     data: { name, ...differing, service_id: data.service_id, by: 'product' },
   });
+}
+
+/** One that was out of order under its customer is looked at first, whatever baseline it differs from: that alone could be accepted. */
+function keptOut<T extends { reason: string }>(
+  { out_of_order: outOfOrder }: { out_of_order: string | null },
+  differing: T | null,
+): T | { reason: string } | null {
+  if (outOfOrder === null) return differing;
+  const reason = `it was out of order under its customer: ${outOfOrder}`;
+  return { reason: differing === null ? reason : `${reason}; ${differing.reason}` };
 }
 
 /** Something is wrong with a server that comes back, which staff reads when it is set aside. */

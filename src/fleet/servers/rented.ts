@@ -21,6 +21,8 @@ export interface RentedServer {
   switching: PowerAction | null;
   /** What its customer has done with it beside its power right now. */
   customerWork: CustomerWork | null;
+  /** Staff found that it cannot be used. */
+  isOutOfOrder: boolean;
   /** Whenever it starts, it starts our rescue system. */
   inRescue: boolean;
   /** Whether its BMC shows its serial line; null: it was not asked yet. */
@@ -38,6 +40,7 @@ const ofService = statement<RentedServer, { serviceId: number; provingSince: Dat
   `select s.id, s.state, r.location, b.power, b.heard_at as "heardAt", b.problem is not null or b.server_id is null as "isSilent",
      b.server_id is not null as "canSwitch",
      b.power_action as switching, b.shows_line as "showsLine", ${isProving} as "isProving", s.customer_work as "customerWork",
+     s.out_of_order is not null as "isOutOfOrder",
      exists (select 1 from server_assignments g where g.server_id = s.id and g.kind = 'rescue' and g.state in ('open', 'working')) as "inRescue",
      (select p.mac::text from server_ports p where p.server_id = s.id order by p.position limit 1) as mac,
      case when s.hardware is not null then jsonb_build_object('vendor', s.hardware #> '{system,vendor}', 'product', s.hardware #> '{system,product}') end as system

@@ -4,6 +4,7 @@ import { openServerConsole } from '../consoles/staff.ts';
 import { changeServerDisk } from './disks.ts';
 import { serverExamples } from './examples.ts';
 import { importLimits, importServers } from './import.ts';
+import { acceptOtherBmc } from './otherBmc.ts';
 import { switchServer } from './power.ts';
 import { askForReadings, readReadings } from './readings.ts';
 import * as S from './schema.ts';
@@ -98,7 +99,7 @@ export const serverRoutes = routes('/staff/servers', group, (route) => {
       operation: 'quarantineServer',
       summary: 'Put a server into quarantine',
       description:
-        'Keeps it out of stock until it is released. Possible while no order and no customer has it, and when the job that was to bring it there or back was dismissed: then it is taken from its service. Of one that a service is being moved to, that calls the move off: pull its power first where its BMC is silent.',
+        'Keeps it out of stock until it is released. Possible while no order and no customer has it, and when the job that was to bring it there or back was dismissed: then it is taken from its service. Of one that a service is being moved to, that calls the move off: pull its power first where its BMC is silent. One that a customer rents stays theirs and as it is: they read that it is out of order (`out_of_order`), and nothing can be done with it, until it is released or its service has another one.',
       body: S.Quarantine,
       data: S.ServerData,
       errors: ['not_found', 'conflict'],
@@ -112,7 +113,7 @@ export const serverRoutes = routes('/staff/servers', group, (route) => {
       operation: 'releaseServer',
       summary: 'Release a server',
       description:
-        'Of one that is quarantined, broken or retired: it is `waiting` again, as one that is new, since nobody knows what happened to it meanwhile.',
+        'Of one that is quarantined, broken or retired: it is `waiting` again, as one that is new, since nobody knows what happened to it meanwhile. One that was out of order under its customer can be used again.',
       data: S.ServerData,
       errors: ['not_found', 'conflict'],
     },
@@ -190,6 +191,20 @@ export const serverRoutes = routes('/staff/servers', group, (route) => {
       answer(await openServerConsole(ctx, req.params.id, req.body, req.principal), {
         'cache-control': 'no-store',
       }),
+  );
+  route.post(
+    '/:id/bmc/accept',
+    {
+      ...one,
+      operation: 'acceptServerBmc',
+      summary: 'Accept another BMC of a server',
+      description:
+        'Where another BMC answers at the address of the one that is known (`bmc.other_uuid`), nothing is switched. This says that it is the server’s, since it or the mainboard was replaced. One with another password is given anew by `PATCH`.',
+      body: S.OtherBmc,
+      data: S.ServerData,
+      errors: ['not_found', 'conflict'],
+    },
+    (ctx, req) => acceptOtherBmc(ctx, req.params.id, req.body),
   );
   route.get(
     '/:id/readings',

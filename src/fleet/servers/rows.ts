@@ -12,6 +12,9 @@ interface Heard {
   heard_at: string | null;
   asked_at: string | null;
   problem: string | null;
+  /** Who it is; empty: it has no UUID. */
+  uuid: string | null;
+  other_uuid: string | null;
   /** What is done with the power of its server right now. */
   action: PowerAction | null;
   action_since: string | null;
@@ -31,7 +34,10 @@ export interface ServerRow {
   /** The service that is to get it instead of the one it has, or has left it. */
   move_service_id: number | null;
   customer_work: CustomerWork | null;
+  /** Why its customer cannot use it, as staff found it; null: they can. */
+  out_of_order: string | null;
   at_work: AtWork | null;
+  in_rescue: boolean;
   /** It is a service's as of a backup, nobody has released that, and nothing was begun with it since. */
   is_of_backup: boolean;
   rack_id: number | null;
@@ -79,19 +85,22 @@ const atWork = `case when t.service_id is null and t.move_service_id is null the
     when exists (select from services v where v.id = t.service_id and (v.status in ('terminated', 'cancelled')
       or (t.state = 'held' and v.status = 'pending' and v.provisioning_state = 'running'))) then 'nothing'
     else 'customer' end`;
+/** Its customer's is no matter of staff's. */
+const inRescue = `t.service_id is null and exists (select from server_assignments g
+    where g.server_id = t.id and g.kind = 'rescue' and g.state in ('open', 'working'))`;
 const isOfBackup = `exists (select from (select restored_at from restores where released_at is null order by id desc limit 1) b
     where t.state_since <= b.restored_at and not exists (select from server_assignments g
       where g.server_id = t.id and g.state in ('open', 'working') and g.opened_at > b.restored_at))`;
 
 export const selectServer = `
-  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.move_service_id, t.customer_work, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
-    t.hardware, t.measured_at, t.seen_hardware, t.seen_at, t.observed, t.observed_at, t.differences, t.created_at, ${byName} as by_name, ${atWork} as at_work, ${isOfBackup} as is_of_backup,
+  select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.move_service_id, t.customer_work, t.out_of_order, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
+    t.hardware, t.measured_at, t.seen_hardware, t.seen_at, t.observed, t.observed_at, t.differences, t.created_at, ${byName} as by_name, ${atWork} as at_work, ${inRescue} as in_rescue, ${isOfBackup} as is_of_backup,
     (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
     (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,
        'switch_port', p.switch_port) order by p.position), '[]')
      from server_ports p left join switches w on w.id = p.switch_id where p.server_id = t.id) as ports,
     (select jsonb_build_object('kind', b.kind, 'address', host(b.address), 'port', b.port, 'user', b.username,
-       'certificate', b.certificate, 'power', b.power, 'heard_at', b.heard_at, 'asked_at', b.asked_at, 'problem', b.problem,
+       'certificate', b.certificate, 'power', b.power, 'heard_at', b.heard_at, 'asked_at', b.asked_at, 'problem', b.problem, 'uuid', b.uuid, 'other_uuid', b.other_uuid,
        'action', b.power_action, 'action_since', b.power_action_since, 'action_problem', b.power_problem)
      from server_bmcs b where b.server_id = t.id) as bmc,
     (select coalesce(jsonb_agg(jsonb_build_object('serial', d.serial, 'model', d.model, 'installed_at', d.installed_at,
@@ -114,7 +123,7 @@ export function viewServer(row: ServerRow) {
   return {
     ...{ id: row.id, name: row.name, serial: row.serial, state: row.state, reason: row.reason },
     ...{ profile_id: row.profile_id, profile: row.profile, service_id: row.service_id },
-    move_service_id: row.move_service_id,
+    ...{ move_service_id: row.move_service_id, out_of_order: row.out_of_order, in_rescue: row.in_rescue },
     ...{ state_since: row.state_since, rack_id: row.rack_id, rack: row.rack, location: row.location },
     ...{ unit: row.unit, height: row.height, macs: row.macs, note: row.note },
     bmc: row.bmc && {

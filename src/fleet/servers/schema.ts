@@ -94,6 +94,18 @@ const Bmc = named(
     heard_at: Nullable(Timestamp),
     asked_at: Nullable(Timestamp),
     problem: Nullable(Type.String({ description: 'Why nothing was heard when it was asked last' })),
+    uuid: Nullable(
+      Type.String({
+        description:
+          'By which it is told from another BMC at its address; empty: it has none; null: it was not asked yet',
+      }),
+    ),
+    other_uuid: Nullable(
+      Type.String({
+        description:
+          'Of another BMC that answers at its address, where nothing is switched until that is accepted; empty: that has none; null: none does',
+      }),
+    ),
     action: Nullable(
       Choice(['start', 'stop', 'restart'], { description: 'What is done with its power right now' }),
     ),
@@ -265,6 +277,15 @@ export const Server = named(
       ...Id,
       description: 'Which service is to get it instead of the server that it has, or has left it',
     }),
+    out_of_order: Nullable(
+      Type.String({
+        description:
+          'Why the customer who rents it cannot use it, as staff found it; when it comes back it is kept out of stock for that',
+      }),
+    ),
+    in_rescue: Type.Boolean({
+      description: 'Staff has it in the rescue system, or on its way there; that of a customer is theirs',
+    }),
     rack_id: Nullable(Id),
     rack: Nullable(Type.String({ description: 'The name of its rack' })),
     location: Nullable(Type.String({ description: 'That of its rack' })),
@@ -331,6 +352,16 @@ export const ServerChange = named(
 const Reason = line(300, { examples: ['Restarts by itself under load'] });
 export const Quarantine = named('ServerQuarantine', Strict({ reason: Reason }));
 export const ConsoleReason = named('ServerConsoleReason', Strict({ reason: Reason }));
+export const OtherBmc = named(
+  'OtherServerBmc',
+  Strict({
+    uuid: Type.String({
+      ...{ maxLength: 36, pattern: '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$' },
+      'x-message': 'must be a UUID',
+      description: 'The `other_uuid` of the server’s BMC that you have looked at',
+    }),
+  }),
+);
 export const Retirement = named('ServerRetirement', Strict({ reason: Type.Optional(Reason) }));
 export const DiskChange = named(
   'ServerDiskChange',

@@ -7,7 +7,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { closeAllOf } from '../assignments/open.ts';
-import { serverQuarantined, serverReleased, serverRetired } from '../events.ts';
+import { serverOutOfOrder, serverQuarantined, serverReleased, serverRetired } from '../events.ts';
 import { keepBmc } from './bmc.ts';
 import { forceOff } from './power.ts';
 import { setServerAside } from './rent.ts';
@@ -17,7 +17,11 @@ import { requireAction, type ServerState } from './states.ts';
 
 const writeState = statement<never, { id: number; state: ServerState; reason: string | null; now: Date }>(
   'fleet.writeServerState',
-  'update servers set state = :state, reason = :reason, state_since = :now, differences = null where id = :id',
+  'update servers set state = :state, reason = :reason, state_since = :now, differences = null, out_of_order = null where id = :id',
+);
+const writeOutOfOrder = statement<never, { id: number; reason: string | null }>(
+  'fleet.writeOutOfOrder',
+  'update servers set out_of_order = :reason::text where id = :id',
 );
 const leaveRack = statement<never, { id: number }>(
   'fleet.leaveRack',
@@ -32,13 +36,20 @@ const unplugAll = statement<never, { id: number }>(
 /**
  * Keeps a server out of stock, and says why. `conflict` while an order or a customer has it, or a job is about to change that. One of a service for which
  * nothing is at work any more is taken from it, and switched off: its addresses rest from now on. One that a service was to move to is taken from that as well,
- * which stays where it is then.
+ * which stays where it is then. One that a customer has stays theirs and as it is, and they read that it is out of order, until it is released or its service has
+ * another one.
  */
 export async function quarantineServer(ctx: Context, id: number, { reason }: { reason: string }) {
   return transaction(ctx, 'fleet.quarantineServer', async (tx) => {
     const server = await requireServer(tx, id);
     requireAction('quarantine', server);
     const { name } = server;
+    if (server.state === 'rented' && server.at_work === 'customer') {
+      await tx.db.run(writeOutOfOrder, { id, reason });
+      const data = { name, reason, service_id: server.service_id ?? 0 };
+      await record(tx, serverOutOfOrder, { ...about(id), data });
+      return readServer(tx, id);
+    }
     if ((server.service_id ?? server.move_service_id) !== null) {
       await closeAllOf(tx, id);
       // Of one that a service moves to nothing was heard since it began to be installed.
@@ -65,13 +76,15 @@ async function isOfBackup(tx: TxContext, { state_since: since }: ServerRow): Pro
   return restore !== null && since <= restore.restored_at;
 }
 
-/** Ends what keeps a server out: it waits to be accepted as one that is new. `conflict` when nothing does. */
+/** Ends what keeps a server out: it waits to be accepted as one that is new, and one that was out of order under its customer can be used again. `conflict` when nothing does. */
 export async function releaseServer(ctx: Context, id: number) {
   return transaction(ctx, 'fleet.releaseServer', async (tx) => {
     const server = await requireServer(tx, id);
     requireAction('release', server);
-    await write(tx, id, 'waiting', null);
-    await record(tx, serverReleased, { ...about(id), data: { name: server.name, before: server.state } });
+    const { name, state: before, service_id: serviceId } = server;
+    if (before === 'rented') await tx.db.run(writeOutOfOrder, { id, reason: null });
+    else await write(tx, id, 'waiting', null);
+    await record(tx, serverReleased, { ...about(id), data: { name, before, service_id: serviceId } });
     return readServer(tx, id);
   });
 }

@@ -9,6 +9,8 @@ const followUps: Readonly<Record<EventName, readonly string[]>> = {
   'dedicated.action.succeeded': ['dedicated'],
   'dedicated.console.opened_by_staff': [],
   'dedicated.moved': ['dedicated', 'services'],
+  'dedicated.out_of_order': ['dedicated'],
+  'dedicated.in_order': ['dedicated'],
   'invoice.cancelled': ['invoices', 'services'],
   'invoice.created': ['invoices', 'services'],
   'invoice.expired': ['invoices', 'services'],

@@ -126,7 +126,7 @@ export function Power({ id }: { id: number }) {
           />
         </Group>
       </Group>
-      {found.problem !== null && found.state === 'error' && (
+      {found.problem !== null && (found.state === 'error' || found.state === 'broken') && (
         <Alert color="red" lang="en">
           {found.problem}
         </Alert>

@@ -29,6 +29,7 @@ import { Hardware } from './Hardware.tsx';
 import { ServerConsole } from './ServerConsole.tsx';
 import { changeOf, ServerFields } from './ServerFields.tsx';
 import { ServerMove } from './ServerMove.tsx';
+import { ServerRescue } from './ServerRescue.tsx';
 
 /** One server: where it stands, what is known of it, and what staff does with it. */
 export function Server() {
@@ -39,7 +40,7 @@ export function Server() {
       {({ server }) => (
         <Page title={server.name}>
           <Section title={t(`racks.server_${server.state}`)}>
-            <Text size="sm">{server.reason ?? t(`racks.about_${server.state}`)}</Text>
+            <Text size="sm">{server.out_of_order ?? server.reason ?? t(`racks.about_${server.state}`)}</Text>
             <Facts
               of={server}
               names={[
@@ -70,6 +71,7 @@ export function Server() {
           <Ports of={server} />
           <Bmc of={server} />
           {server.bmc !== null && <ServerConsole of={server} />}
+          {server.bmc !== null && <ServerRescue of={server} />}
           {server.bmc !== null && <Readings of={server} />}
           <Disks of={server} />
         </Page>
@@ -175,12 +177,28 @@ function Bmc({ of: server }: { of: Schema<'Server'> }) {
             ...(bmc.action_problem === null ? [] : (['action_problem'] as const)),
             'heard_at',
             ...(bmc.problem === null ? [] : (['problem'] as const)),
+            ...(bmc.uuid ? (['uuid'] as const) : []),
+            ...(bmc.other_uuid ? (['other_uuid'] as const) : []),
             'kind',
             'address',
             'port',
             'user_name',
             ...(bmc.certificate === null ? [] : (['certificate'] as const)),
           ]}
+        />
+      )}
+      {bmc !== null && bmc.other_uuid !== null && (
+        <Act
+          operation="acceptServerBmc"
+          label={t('racks.acceptBmc')}
+          text={t('racks.acceptBmcText')}
+          action={server.actions.accept_bmc}
+          onAct={() =>
+            client.post('/staff/servers/{id}/bmc/accept', {
+              path: { id: server.id },
+              body: { uuid: bmc.other_uuid ?? '' },
+            })
+          }
         />
       )}
       {bmc !== null && <PowerActs of={server} />}
