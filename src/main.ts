@@ -44,7 +44,12 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   console.log(`Innkeeper ${version}`);
   const rack = await openDemoRack(config, progress.say);
-  const product = await startProduct(rack?.config ?? config, progress, { drivers: rack?.drivers });
+  const product = await startProduct(rack?.config ?? config, progress, { drivers: rack?.drivers }).catch(
+    async (error: unknown) => {
+      await rack?.close(async () => undefined);
+      throw error;
+    },
+  );
   if (rack !== null) sellRack(rack, product);
   stopOnSignals(product, rack);
   const baseUrl = baseUrlOf(config, product.port ?? config.port);
@@ -78,7 +83,8 @@ function stopOnSignals(product: Product, rack: DemoRack | null): void {
         return;
       }
       stoppingSince = now;
-      console.log('Stopping; machines keep running.');
+      const servers = rack === null ? '' : ', servers of the demonstration’s rack are switched off';
+      console.log(`Stopping; machines keep running${servers}.`);
       (rack === null ? product.stop() : rack.close(product.stop)).then(
         () => product.ctx.log.flush(() => process.exit(0)),
         (error: Error) => {

@@ -25,6 +25,7 @@ import {
   macsOfServers,
   serverDesk,
 } from './fleet/index.ts';
+import { untilAborted } from './platform/host/program.ts';
 import { type Context, causesOf, type Drivers } from './platform/index.ts';
 
 type Http = ReturnType<typeof createPlain> | ReturnType<typeof createTls>;
@@ -60,6 +61,7 @@ export async function serveServerNetwork(
   const { rack } = ctx.config;
   if (rack === null) return async () => undefined;
   const place = await placeOf(rack.interface);
+  const stopping = new AbortController();
   let served: Served | null = null;
   let toldAtMs = 0;
   let triedAtMs = Number.NEGATIVE_INFINITY;
@@ -76,10 +78,11 @@ export async function serveServerNetwork(
         if (performance.now() - triedAtMs < prepareEveryMs) return;
         triedAtMs = performance.now();
         try {
-          served = await open(ctx, drivers, place, rack, dataDir);
+          served = await open(ctx, drivers, place, rack, dataDir, stopping.signal);
           ctx.log.info({ ...place }, 'servers can start from the network');
           await tell(null);
         } catch (error) {
+          if (stopping.signal.aborted) return;
           const message = error instanceof Error ? error.message : String(error);
           ctx.log.warn({ err: causesOf(error as Error) }, 'servers cannot start from the network');
           await tell(message.slice(0, 500));
@@ -91,6 +94,8 @@ export async function serveServerNetwork(
     },
   );
   return async () => {
+    // What is fetched and built may take minutes, and is begun anew by the next start.
+    stopping.abort(new Error('the product stops'));
     await following.stop();
     await served?.close();
     await leaveServerNetwork(ctx, nameOf(ctx)).catch(() => undefined);
@@ -118,24 +123,26 @@ async function open(
   place: OwnAddress,
   rack: NonNullable<Context['config']['rack']>,
   dataDir: string,
+  signal: AbortSignal,
 ): Promise<Served> {
   const say = (line: string) => ctx.log.info({}, line);
   const images = ctx.config.imagesDir ?? join(dataDir, 'servers');
   const own = join(dataDir, 'servers');
-  const image = await ensureInstaller(images, say);
-  const programs = await ensureBootPrograms(images);
+  const image = await untilAborted(signal, () => ensureInstaller(images, say));
+  const programs = await untilAborted(signal, () => ensureBootPrograms(images));
   const { key, cert, pin } = await ensureCallCertificate(own);
   const tls = createTls(
     { key, cert, handshakeTimeout: handshakeMs, ...limits },
     answering(
       ctx,
       installerHandler(
-        serverDesk(ctx, (name, tell) =>
-          ensureTree(images, name, (line) => {
+        serverDesk(ctx, (name, tell) => {
+          const progress = (line: string) => {
             say(line);
             tell(line);
-          }),
-        ),
+          };
+          return untilAborted(signal, () => ensureTree(images, name, progress));
+        }),
       ),
     ),
   );

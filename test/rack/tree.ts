@@ -9,6 +9,7 @@ export const rackPackages: readonly WantedPackage[] = [
   { package: 'ipxe', why: 'what servers start from the network with' },
   { package: 'dnsmasq-base', why: 'addresses and first files for servers that start from the network' },
   { package: 'snmpd', why: 'a switch that is asked for its counters, over a bridge' },
+  { package: 'radvd', why: 'an IPv6 router for servers, which would wait for one at each start' },
   { package: 'snmp', why: 'whether it says the same to a client that is not ours' },
   { package: 'python3-sushy', why: 'whether the Redfish stand-in is true: what OpenStack drives BMCs with' },
   { package: 'redfishtool', why: 'the same, by the makers of the standard' },

@@ -14,18 +14,27 @@ export interface Place {
 
 /** A rack in a process of its own, which goes on where the product is killed. */
 export interface Elsewhere {
+  /** Whether it runs; one that is ending does not. It counts as spoken to. */
+  isThere(): Promise<boolean>;
   /** Starts it where it does not run. */
   ensure(): Promise<Place>;
   /** Asks it something, and starts it first where it does not run; what it answers. */
   ask(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown>;
   place(): Place | null;
-  end(): Promise<void>;
+  /** Tells it to end, which it does a little later. Gives whether it has heard that. */
+  end(): Promise<boolean>;
 }
 
 const startsWithinMs = 20_000;
+/** One that was just started is waited for by whoever ends it: it could not be told before. */
+const comesWithinMs = 5_000;
 
-/** The one of a folder, which is started so. */
-export function rackElsewhere(dir: string, argv: readonly string[]): Elsewhere {
+/** The one of a folder, which is started so, once what it needs was prepared. */
+export function rackElsewhere(
+  dir: string,
+  argv: readonly string[],
+  prepare: () => Promise<void> = async () => undefined,
+): Elsewhere {
   const file = join(dir, 'place.json');
   const log = join(dir, 'log');
   const place = () => (existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Place) : null);
@@ -34,6 +43,7 @@ export function rackElsewhere(dir: string, argv: readonly string[]): Elsewhere {
   const ensure = async () => {
     const before = place();
     if (before !== null && (await answers(before))) return before;
+    await prepare();
     await rm(file, { force: true });
     startDetached(argv, log);
     for (const end = performance.now() + startsWithinMs; performance.now() < end; await delay(50)) {
@@ -51,6 +61,7 @@ export function rackElsewhere(dir: string, argv: readonly string[]): Elsewhere {
   };
   return {
     place,
+    isThere: () => answers(place()),
     ensure: ensureOnce,
     async ask(method, path, body) {
       const at = place() ?? (await ensureOnce());
@@ -60,9 +71,11 @@ export function rackElsewhere(dir: string, argv: readonly string[]): Elsewhere {
       return said.json();
     },
     async end() {
+      await Promise.race([starting?.catch(() => undefined), delay(comesWithinMs, undefined, { ref: false })]);
       const at = place();
-      if (at !== null) await send(at, 'POST', '/end', {}).catch(() => undefined);
+      const isTold = at !== null && (await send(at, 'POST', '/end', {}).then(Boolean, () => false));
       await rm(file, { force: true });
+      return isTold;
     },
   };
 }

@@ -7,9 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError } from '../../config.ts';
 import { canRunMachines, type Log } from '../../drivers/hypervisor/index.ts';
 import type { GivenDrivers } from '../../drivers/index.ts';
+import { lockedBy } from '../../platform/host/lock.ts';
 import { putOnSale, type Staff } from './onSale.ts';
 import type { OpenRack } from './rack.ts';
-import { openRealRack } from './real/index.ts';
+import { clearRealRack, openRealRack } from './real/index.ts';
 import { openSimulatedRack } from './simulated.ts';
 
 export interface DemoRack {
@@ -24,13 +25,21 @@ export interface DemoRack {
 
 const againMs = 30_000;
 
-/** Opens it where DEMO_RACK asks for one; null without. Says in words what this host lacks for it, and tells `say` what is installed. */
+/**
+ * Opens it where DEMO_RACK asks for one; null without, when what is left of an earlier one that was killed is taken away. Says in words what this
+ * host lacks for it, and tells `say` what is installed.
+ */
 export async function openDemoRack(config: Config, say: (line: string) => void): Promise<DemoRack | null> {
-  if (config.demoRack === 0) return null;
+  // The rack is of the product that runs there, and a second one does not come to start.
+  if (lockedBy(config.dataDir) !== null) return null;
+  if (config.demoRack === 0) {
+    if (config.role === 'all') await clearRealRack(config, say);
+    return null;
+  }
   if (process.platform !== 'linux')
     throw new ConfigError('DEMO_RACK needs Linux: its network is one of this host.');
-  const rack = await openRack(config, say);
   const stopping = new AbortController();
+  const rack = await openRack(config, say, stopping.signal);
   let selling = Promise.resolve();
   return {
     config: rack.config,
@@ -39,7 +48,7 @@ export async function openDemoRack(config: Config, say: (line: string) => void):
       selling = sellUntilSold(rack, staff, log, stopping.signal);
     },
     close: async (stopProduct) => {
-      stopping.abort();
+      stopping.abort(new Error('the product stops'));
       await selling;
       await stopProduct();
       await rack.close();
@@ -48,20 +57,30 @@ export async function openDemoRack(config: Config, say: (line: string) => void):
 }
 
 /** As the product runs its machines: real ones where they can run, unless it is told otherwise. */
-async function openRack(config: Config, say: (line: string) => void): Promise<OpenRack> {
-  if (config.hypervisor === 'simulator') return openSimulatedRack(config, config.demoRack);
+async function openRack(
+  config: Config,
+  say: (line: string) => void,
+  stopping: AbortSignal,
+): Promise<OpenRack> {
+  const played = async () => {
+    await clearRealRack(config, say);
+    return openSimulatedRack(config, config.demoRack);
+  };
+  if (config.hypervisor === 'simulator') return played();
   const host = await canRunMachines();
-  if (host.ok) return openRealRack(config, config.demoRack, say);
+  if (host.ok) return openRealRack(config, config.demoRack, say, stopping);
   if (config.hypervisor === 'qemu') throw new ConfigError(`DEMO_RACK: ${host.reason}`);
-  return openSimulatedRack(config, config.demoRack);
+  return played();
 }
 
 /** Tried again where something of it was not to be had. */
 async function sellUntilSold(rack: OpenRack, staff: Staff, log: Log, signal: AbortSignal): Promise<void> {
   while (!signal.aborted)
     try {
-      await rack.start?.(log, signal);
-      return await putOnSale(rack, staff, log, signal);
+      await rack.start?.(log);
+      await putOnSale(rack, staff, log, signal);
+      // What of it cannot be had is made for the first order, and told there.
+      return await rack.prepareOrders?.(log).catch(() => undefined);
     } catch (error) {
       if (signal.aborted) return;
       const problem = error instanceof Error ? error.message : String(error);

@@ -62,8 +62,8 @@ export async function putOnSale(
       isMissing(server) ? (servers[at]?.serial ?? []) : [],
     );
     await rack.switchOn?.(missing);
-    while ((await known()).some(isMissing)) {
-      await wake(api, await known(), woken, log);
+    for (let all = await known(); all.some(isMissing); all = await known()) {
+      await wake(api, all, woken, log);
       await acceptArrivals(api, servers, rackId, log);
       await delay(lookMs, undefined, { signal });
     }
@@ -172,8 +172,8 @@ async function ensureOffer(
   if (profiles.some(({ name }: { name: string }) => name === profile)) return;
   const { options, retired_options: retired } = (await api('GET', `/staff/products/${productId}`)).product;
   const has = (key: string) => [...options, ...retired].some((each: { key: string }) => each.key === key);
-  const integer = (key: string, name: string, label: string, min: number, max: number) => {
-    return { key, name, label, min, max, step: 1, unit_price: '0.00', retired: false };
+  const integer = (key: string, name: string, label: string, min: number, max: number, price: string) => {
+    return { key, name, label, min, max, step: 1, unit_price: price, retired: false };
   };
   const choice = (key: string, name: string, label: string, values: { value: string; label: string }[]) => {
     return { key, name, label, values, retired: false };
@@ -187,7 +187,7 @@ async function ensureOffer(
     options: [
       // What servers of a rack have nobody chooses: they are all alike.
       ...['option1', 'option2'].filter(has).map((key) => ({ key, retired: true })),
-      integer('option4', 'ipv4_count', 'IPv4 addresses', 1, 1),
+      integer('option4', 'ipv4_count', 'IPv4 addresses', 1, 4, '1.00'),
       choice('option6', 'operating_system', 'Operating system', [{ value: 'tiny', label: 'Tiny Linux' }]),
       choice(
         ...(['option8', 'location', 'Location'] as const),

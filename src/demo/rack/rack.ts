@@ -20,7 +20,9 @@ export interface OpenRack {
   /** What it reaches them by, where that is not what it would choose itself. */
   drivers: GivenDrivers;
   /** Brings up what takes its time, once the product runs; what it says goes to its log. */
-  start?(log: Log, signal: AbortSignal): Promise<void>;
+  start?(log: Log): Promise<void>;
+  /** Makes ahead what the first order would wait for, once its servers are on sale. */
+  prepareOrders?(log: Log): Promise<void>;
   /** Presses the switches of those that were just put in, and that nobody has switched on yet; before, they may start from the network. */
   switchOn?(serials: string[]): Promise<void>;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
-import { childEnvironment } from '../../platform/host/program.ts';
+import { childEnvironment, startStoppable } from '../../platform/host/program.ts';
 
 /**
  * Runs `work` while no other process does so under the same file. The lock is the kernel's (`flock`): it goes
@@ -22,10 +22,12 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
  */
 function takeLock(fd: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn('flock', ['--exclusive', '3'], {
-      stdio: ['ignore', 'ignore', 'ignore', fd],
-      env: childEnvironment(),
-    });
+    const start = () =>
+      spawn('flock', ['--exclusive', '3'], {
+        stdio: ['ignore', 'ignore', 'ignore', fd],
+        env: childEnvironment(),
+      });
+    const child = startStoppable(start, reject);
     child.on('error', reject);
     child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`flock ended with ${code}`))));
   });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { settings } from '../../config.ts';
-import { childEnvironment, runProgram } from './program.ts';
+import { childEnvironment, runProgram, untilAborted } from './program.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -21,5 +21,38 @@ describe('the environment of a program', () => {
     for (const line of ['LC_TIME=C.UTF-8', `HOME=${process.env.HOME}`, 'SSHPASS=asked for', 'https_proxy='])
       expect(stdout.includes(line), line).toBe(true);
     expect(leaked(Object.values(childEnvironment()).join('\n'))).toEqual([]);
+  });
+});
+
+describe('work that is given up', () => {
+  const quick = { timeout: 10_000 };
+
+  it('ends the programs that it runs, and starts no other', quick, async () => {
+    const stopping = new AbortController();
+    const after: string[] = [];
+    const work = untilAborted(stopping.signal, async () => {
+      await runProgram(['sleep', '86400']).catch((error: Error) => after.push(error.message));
+      await runProgram(['sleep', '86400']).catch((error: Error) => after.push(error.message));
+      return 'given up';
+    });
+    setTimeout(() => stopping.abort(new Error('nobody waits')), 100);
+    expect(await work).toBe('given up');
+    expect(after).toEqual(['nobody waits', 'nobody waits']);
+  });
+
+  it('does not wait for one that does not hear, nor for what that has started', quick, async () => {
+    const stopping = new AbortController();
+    const deaf = ['sh', '-c', `trap '' TERM; echo begun; sleep 30 & while :; do sleep 1; done`];
+    const work = untilAborted(stopping.signal, () =>
+      runProgram(deaf, { onLine: () => stopping.abort(new Error('nobody waits')) }),
+    );
+    await expect(work).rejects.toThrow('nobody waits');
+  });
+
+  it('leaves programs of others alone', quick, async () => {
+    const stopping = new AbortController();
+    const others = runProgram(['sh', '-c', 'sleep 1; echo here']);
+    await untilAborted(stopping.signal, async () => stopping.abort());
+    expect((await others).stdout).toBe('here\n');
   });
 });

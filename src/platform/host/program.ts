@@ -1,4 +1,5 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
@@ -52,6 +53,37 @@ function environment(names: RegExp): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
 }
 
+const stopping = new AsyncLocalStorage<AbortSignal>();
+/** As long as a program that was asked to end may take over it. */
+const lastWordsMs = 2_000;
+
+/**
+ * Does work whose programs end with `signal`: those that run are asked to, their calls fail with its reason, and no other is started. For what
+ * fetches and builds, many calls below whoever knows that nobody waits for it any more.
+ */
+export function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return stopping.run(signal, work);
+}
+
+/** Starts a program that ends with the signal of {@link untilAborted}; `stopped` hears why. Fails where that signal has come already. */
+export function startStoppable<T extends ChildProcess>(start: () => T, stopped: (why: Error) => void): T {
+  const signal = stopping.getStore();
+  signal?.throwIfAborted();
+  const child = start();
+  if (signal === undefined) return child;
+  const end = () => {
+    child.kill('SIGTERM');
+    setTimeout(() => child.kill('SIGKILL'), lastWordsMs).unref();
+  };
+  signal.addEventListener('abort', end, { once: true });
+  // Not `close`: what it has started itself may hold its output open for longer.
+  child.once('exit', () => {
+    signal.removeEventListener('abort', end);
+    if (signal.aborted) stopped(signal.reason as Error);
+  });
+  return child;
+}
+
 /**
  * Runs a program to its end. Arguments go to the program as they are: no shell ever sees them, so a
  * hostname with a quote in it stays a hostname.
@@ -60,13 +92,15 @@ export function runProgram(argv: readonly string[], options: RunOptions = {}): P
   const [program, ...args] = argv;
   if (program === undefined) throw new Error('run: no program named');
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      cwd: options.cwd,
-      env: { ...childEnvironment(), ...environment(proxies), ...options.env },
-      stdio: ['pipe', 'pipe', 'pipe', ...(options.descriptors ?? [])],
-      timeout: options.timeoutMs ?? 120_000,
-      killSignal: 'SIGKILL',
-    }) as ChildProcessWithoutNullStreams; // the first three are pipes
+    const start = () =>
+      spawn(program, args, {
+        cwd: options.cwd,
+        env: { ...childEnvironment(), ...environment(proxies), ...options.env },
+        stdio: ['pipe', 'pipe', 'pipe', ...(options.descriptors ?? [])],
+        timeout: options.timeoutMs ?? 120_000,
+        killSignal: 'SIGKILL',
+      }) as ChildProcessWithoutNullStreams; // the first three are pipes
+    const child = startStoppable(start, reject);
     let stdout = '';
     let stderr = '';
     let partial = '';

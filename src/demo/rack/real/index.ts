@@ -11,32 +11,34 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError } from '../../../config.ts';
 import { openBmcs } from '../../../drivers/bmc/index.ts';
 import { accelerationProbe, hostPackages, type Log } from '../../../drivers/hypervisor/index.ts';
-import { ensureInstaller } from '../../../drivers/installer/index.ts';
+import { ensureInstaller, ensureTree } from '../../../drivers/installer/index.ts';
 import { openNetboot } from '../../../drivers/netboot/index.ts';
 import { writeDurably } from '../../../platform/host/durable.ts';
 import { ensurePackages } from '../../../platform/host/packages.ts';
-import { asRoot } from '../../../platform/host/program.ts';
+import { asRoot, untilAborted } from '../../../platform/host/program.ts';
 import { type Elsewhere, rackElsewhere } from '../elsewhere.ts';
 import { portOf } from '../ports.ts';
 import type { OpenRack, SwitchCredential } from '../rack.ts';
 import { serversIn } from './built.ts';
-import { ensureNetwork, ensurePlan, processesIn, removeNetwork } from './network.ts';
-import { memoryMib, model, mostServers, type Plan, placesIn, serverOf } from './plan.ts';
+import { endOf, hasLeft, planLeft, untilEnded } from './left.ts';
+import { ensureNetwork, ensurePlan } from './network.ts';
+import { memoryMib, model, mostServers, placesIn, serverOf } from './plan.ts';
 import { ensureRackPrograms, rackProgram } from './programs.ts';
 import { hardwareMark } from './server.ts';
 
 const lookMs = 5_000;
-/** It takes the power of its servers in less. */
-const endsWithinMs = 12_000;
 
-/** Opens it on a host that can run machines. A `ConfigError` says where so many servers do not fit. */
+/**
+ * Opens it on a host that can run machines. A `ConfigError` says where so many servers do not fit, or their network. What it fetches and waits for it
+ * gives up once `stopping` is.
+ */
 export async function openRealRack(
   config: Config,
   count: number,
   say: (line: string) => void,
+  stopping: AbortSignal,
 ): Promise<OpenRack> {
-  // Absolute: it is handed to programs that stand elsewhere.
-  const dir = join(config.dataDir, 'rack-qemu');
+  const dir = realRackDir(config);
   const all = serversIn(dir, count);
   const hostMib = Math.floor(totalmem() / 2 ** 20);
   const most = mostServers(hostMib);
@@ -50,7 +52,6 @@ export async function openRealRack(
   );
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const plan = await ensurePlan(dir);
-  await ensureNetwork(plan, all);
   const { range, customers, switch: address } = placesIn(plan);
   const argv = [
     'ip',
@@ -60,12 +61,19 @@ export async function openRealRack(
     process.execPath,
     join(import.meta.dirname, 'process.ts'),
   ];
-  const rack = rackElsewhere(dir, asRoot([...argv, dir, String(count)]));
-  const prepared = onceIn(() => ensureRackPrograms(dir));
+  const prepare = async () => {
+    await untilEnded(plan, rack);
+    await ensureNetwork(plan, all);
+  };
+  const rack = rackElsewhere(dir, asRoot([...argv, dir, String(count)]), prepare);
+  // One that goes on since the product was killed hears from here on that somebody has it again, and one that ends is not in the way of the next.
+  const goesOn = await rack.isThere();
+  await (goesOn ? ensureNetwork(plan, all) : prepare());
+  const closing = new AbortController();
+  let watching = goesOn ? watch(rack, closing.signal) : null;
+  const prepared = onceIn(() => untilAborted(stopping, () => ensureRackPrograms(dir)));
   // A mistake here is told by whoever waits for it.
   prepared().catch(() => undefined);
-  const stopping = new AbortController();
-  let watching: Promise<void> | null = null;
   return {
     // Of its own: addresses of others lead to other machines of this host.
     location: config.location === 'RACK' ? 'RACK-2' : 'RACK',
@@ -88,22 +96,39 @@ export async function openRealRack(
         return openNetboot({ ...options, program: rackProgram(dir, 'dnsmasq') });
       },
     },
-    async start(log, signal) {
-      await unlessAborted(prepared(), signal);
-      await unlessAborted(noteAcceleration(config, dir, log), signal);
-      await rack.ensure();
-      watching ??= watch(rack, log, stopping.signal);
+    async start(log) {
+      await unlessAborted(prepared(), stopping);
+      const noted = untilAborted(stopping, () => noteAcceleration(config, dir, log));
+      await unlessAborted(noted, stopping);
+      await unlessAborted(rack.ensure().then(), stopping);
+      watching ??= watch(rack, closing.signal, log);
+    },
+    async prepareOrders(log) {
+      await untilAborted(stopping, () => ensureTree(imagesOf(config), 'tiny', (line) => log.info({}, line)));
     },
     async switchOn(serials) {
       await rack.ask('POST', '/on', { serials });
     },
     async close() {
-      stopping.abort();
+      closing.abort();
       await watching;
-      await rack.end();
-      await endOf(plan);
+      await endOf(plan, rack);
     },
   };
+}
+
+/** Takes away what a product that was killed has left of it, for one that has none. */
+export async function clearRealRack(config: Config, say: (line: string) => void): Promise<void> {
+  const dir = realRackDir(config);
+  const plan = planLeft(dir);
+  if (plan === null || !hasLeft(plan)) return;
+  say('ending what is left of the demonstration’s rack of QEMU');
+  await endOf(plan, rackElsewhere(dir, []));
+}
+
+/** Absolute: it is handed to programs that stand elsewhere. */
+function realRackDir({ dataDir }: Config): string {
+  return join(dataDir, 'rack-qemu');
 }
 
 /** The same while it goes on, and anew when it failed. */
@@ -124,6 +149,11 @@ async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
   await Promise.race([work, aborted]);
+}
+
+/** Where the product has what servers start and are installed with. */
+function imagesOf({ imagesDir, dataDir }: Config): string {
+  return imagesDir ?? join(dataDir, 'servers');
 }
 
 /** What it takes to read the switch, made once. */
@@ -147,15 +177,14 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 
 /** Servers that start from now on run by the CPU itself where that works, as machines do. */
 async function noteAcceleration(config: Config, dir: string, log: Log): Promise<void> {
-  const images = config.imagesDir ?? join(config.dataDir, 'servers');
-  const kernel = async () => (await ensureInstaller(images, (line) => log.info({}, line))).kernel;
+  const kernel = async () => (await ensureInstaller(imagesOf(config), (line) => log.info({}, line))).kernel;
   const found = await accelerationProbe(join(config.dataDir, 'hypervisor'), silent).settle(kernel);
   const mark = join(dir, hardwareMark);
   await (found === 'hardware' ? writeFile(mark, '') : rm(mark, { force: true }));
 }
 
 /** Speaks to its process, which would end otherwise, and starts it again where it was killed. */
-async function watch(rack: Elsewhere, log: Log, signal: AbortSignal): Promise<void> {
+async function watch(rack: Elsewhere, signal: AbortSignal, log: Log = silent): Promise<void> {
   while (!signal.aborted) {
     await delay(lookMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
@@ -165,10 +194,4 @@ async function watch(rack: Elsewhere, log: Log, signal: AbortSignal): Promise<vo
         log.warn({ problem: error.message }, 'the demonstration’s rack does not answer'),
       );
   }
-}
-
-async function endOf(plan: Plan): Promise<void> {
-  for (const end = performance.now() + endsWithinMs; performance.now() < end; await delay(100))
-    if ((await processesIn(plan.namespace)).length === 0) break;
-  await removeNetwork(plan);
 }

@@ -1,20 +1,39 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ConfigError } from '../../../config.ts';
 import { writeDurably } from '../../../platform/host/durable.ts';
 import { ProgramError, runAsRoot, runProgram } from '../../../platform/host/program.ts';
-import { bridge, freeThird, type Plan, placesIn, planOf, serverOf } from './plan.ts';
+import { bridge, chooseThird, inTheWay, type Plan, placesIn, planOf, serverOf, type Taken } from './plan.ts';
 
-/** The plan of the rack in a folder, which it keeps: its BMCs are known by their addresses. */
+/**
+ * The plan of the rack in a folder, which it keeps: its BMCs are known by their addresses. Fails in words where something else on this host has
+ * come to use its networks since.
+ */
 export async function ensurePlan(dir: string): Promise<Plan> {
   const file = join(dir, 'network.json');
-  if (!existsSync(file)) {
-    const { stdout } = await runProgram(['ip', '-j', '-4', 'address', 'show']);
-    const links = JSON.parse(stdout || '[]') as { addr_info?: { local: string }[] }[];
-    const addresses = links.flatMap(({ addr_info: each = [] }) => each.map(({ local }) => local));
-    await writeDurably(file, JSON.stringify({ third: freeThird(addresses) }));
-  }
-  return readPlan(dir);
+  const taken = await takenHere();
+  if (!existsSync(file)) await writeDurably(file, JSON.stringify({ third: chooseThird(dir, taken) }));
+  const plan = readPlan(dir);
+  const other = inTheWay(plan, taken);
+  if (other === null) return plan;
+  throw new ConfigError(
+    `DEMO_RACK: the rack’s networks are ${plan.subnet}x, and the interface ${other} of this host leads there as well. Take that away, or stop the other installation whose it is.`,
+  );
+}
+
+/** The networks of this host: those it has addresses in, and those it knows a way to. */
+async function takenHere(): Promise<Taken[]> {
+  const said = async <T>(...argv: string[]) =>
+    JSON.parse((await runProgram(['ip', '-j', '-4', ...argv])).stdout || '[]') as T[];
+  const links = await said<{ ifname: string; addr_info?: { local: string }[] }>('address', 'show');
+  const routes = await said<{ dst: string; dev?: string }>('route', 'show');
+  return [
+    ...links.flatMap(({ ifname: by, addr_info: own = [] }) =>
+      own.map(({ local: address }) => ({ address, by })),
+    ),
+    ...routes.map(({ dst: address, dev: by = 'of a route' }) => ({ address, by })),
+  ];
 }
 
 export function readPlan(dir: string): Plan {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freeThird, mostServers, placesIn, planOf, serverOf } from './plan.ts';
+import { chooseThird, inTheWay, mostServers, placesIn, planOf, serverOf } from './plan.ts';
 
 describe('the demonstration’s rack of QEMU', () => {
   it('has as many servers as the memory of its host leaves room for beside the product', () => {
@@ -9,11 +9,25 @@ describe('the demonstration’s rack of QEMU', () => {
     expect(mostServers(512)).toBe(0);
   });
 
-  it('takes networks that its host is not in', () => {
-    expect(freeThird(['127.0.0.1', '10.77.0.1', '10.78.10.1'])).toBe(0);
-    expect(freeThird(['10.78.0.1', '10.78.1.65'])).toBe(2);
-    const all = Array.from({ length: 256 }, (_, third) => `10.78.${third}.1`);
-    expect(() => freeThird(all)).toThrow(/none is left/);
+  it('takes networks that its host is not in, and others than an installation whose rack is down just now', () => {
+    const by = 'eth0';
+    const [one, other] = ['/srv/one', '/srv/other'].map((dir) => chooseThird(dir, []));
+    expect(one).not.toBe(other);
+    expect(chooseThird('/srv/one', [{ address: '10.77.0.1', by }])).toBe(one);
+    const taken = [`10.78.${one}.64/27`, `10.78.${(Number(one) + 1) % 256}.1`].map((address) => ({
+      address,
+      by,
+    }));
+    expect(chooseThird('/srv/one', taken)).toBe((Number(one) + 2) % 256);
+    const all = Array.from({ length: 256 }, (_, third) => ({ address: `10.78.${third}.1`, by }));
+    expect(() => chooseThird('/srv/one', all)).toThrow(/none is left/);
+  });
+
+  it('knows what else on its host leads to its networks, beside its own cables', () => {
+    const plan = planOf('/srv/one', 7);
+    const own = [plan.cable, plan.management].map((by) => ({ address: '10.78.7.129', by }));
+    expect(inTheWay(plan, [...own, { address: '10.78.70.1', by: 'eth0' }])).toBe(null);
+    expect(inTheWay(plan, [...own, { address: '10.78.7.0/26', by: 'rack-other' }])).toBe('rack-other');
   });
 
   it('is told apart from that of another installation by names that interfaces can have', () => {

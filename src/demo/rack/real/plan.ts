@@ -25,7 +25,7 @@ export interface Plan {
 
 /** Interfaces have fifteen letters at most, and two installations may be on one host. */
 export function planOf(dir: string, third: number): Plan {
-  const own = createHash('sha256').update(resolve(dir)).digest('hex').slice(0, 8);
+  const own = hashOf(dir);
   return {
     namespace: `innkeeper-rack-${own}`,
     cable: `rack-${own}`,
@@ -34,11 +34,35 @@ export function planOf(dir: string, third: number): Plan {
   };
 }
 
-/** The first third number of 10.78.x that none of a host's own addresses has. */
-export function freeThird(addresses: readonly string[]): number {
-  for (let third = 0; third < 256; third += 1)
-    if (!addresses.some((each) => each.startsWith(`10.78.${third}.`))) return third;
+function hashOf(dir: string): string {
+  return createHash('sha256').update(resolve(dir)).digest('hex').slice(0, 8);
+}
+
+/** A network that this host is in or has a way to: what its addresses begin with, and by which interface. */
+export interface Taken {
+  address: string;
+  by: string;
+}
+
+/**
+ * The third number of 10.78.x for the rack in a folder, of those that this host has nothing to do with: not simply the first, as another
+ * installation whose rack is down just now would have taken the same.
+ */
+export function chooseThird(dir: string, taken: readonly Taken[]): number {
+  const first = Number.parseInt(hashOf(dir).slice(0, 2), 16);
+  for (let nth = 0; nth < 256; nth += 1) {
+    const third = (first + nth) % 256;
+    if (inTheWay(planOf(dir, third), taken) === null) return third;
+  }
   throw new Error('this host has addresses in all networks of 10.78.0.0/16, and none is left for the rack');
+}
+
+/** Which other interface of this host leads to the rack's networks; null: none does. */
+export function inTheWay({ subnet, cable, management }: Plan, taken: readonly Taken[]): string | null {
+  const other = taken.find(
+    ({ address, by }) => address.startsWith(subnet) && by !== cable && by !== management,
+  );
+  return other?.by ?? null;
 }
 
 export function placesIn({ subnet }: Plan) {

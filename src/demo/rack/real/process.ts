@@ -1,11 +1,12 @@
 /**
  * The demonstration's rack of QEMU servers, in a process of its own within its network namespace, as root: servers go on when the product is
  * killed. It is told its folder and how many servers it has. It ends when it is told to, or when nobody has spoken to it for a while, and
- * takes their power then; where it is killed itself they go on, and the next one finds them.
+ * takes their power then; in the second case it takes the network away as well, as nobody else will. Where it is killed itself they go on, and
+ * the next one finds them.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -15,9 +16,11 @@ import { knowsWord } from '../../../drivers/bmc/index.ts';
 import type { SwitchCredential } from '../rack.ts';
 import { prepareAgent } from './agent.ts';
 import { serversIn } from './built.ts';
+import { isServer, leaveNetwork } from './left.ts';
 import { guardManagement, processesIn, readPlan } from './network.ts';
 import { placesIn, serverOf } from './plan.ts';
 import { rackProgram } from './programs.ts';
+import { prepareRouter } from './router.ts';
 import { keepRunning, type ServedServer, serveServer } from './served.ts';
 
 /** Whoever has the rack speaks to it every few seconds. */
@@ -28,8 +31,8 @@ const buttonMs = 5_000;
 const [dir = '.', count = '0'] = process.argv.slice(2);
 const plan = readPlan(dir);
 const { switch: switchAddress } = placesIn(plan);
+const file = join(dir, 'place.json');
 const ending = new AbortController();
-const isServer = (pid: number) => nameOf(pid).startsWith('qemu-system');
 
 // Of one that was killed the servers go on, and nothing else.
 const others = async () => (await processesIn(plan.namespace)).filter((pid) => pid !== process.pid);
@@ -43,15 +46,17 @@ for (let nth = 1; nth <= serversIn(dir, Number(count)); nth += 1)
 const credential = JSON.parse(readFileSync(join(dir, 'switch.json'), 'utf8')) as SwitchCredential;
 const agent = await prepareAgent(join(dir, 'switch'), switchAddress, credential);
 void keepRunning([rackProgram(dir, 'snmpd'), ...agent.argv], agent.env, ending.signal);
+const router = await prepareRouter(join(dir, 'router'), rackProgram(dir, 'radvd'));
+if (router !== null) void keepRunning(router, {}, ending.signal);
 for (const server of servers) if (server.wasCutOff) await server.on();
 
 let spokenToAt = performance.now();
 setInterval(() => {
   if (ending.signal.aborted) return;
   for (const server of servers) server.look();
-  if (performance.now() - spokenToAt > aloneMs) end();
+  if (performance.now() - spokenToAt > aloneMs) end('alone');
 }, 1_000);
-process.on('SIGTERM', end);
+process.on('SIGTERM', () => end('asked'));
 
 const word = randomBytes(24).toString('base64url');
 const http = createServer((request, response) => {
@@ -60,14 +65,14 @@ const http = createServer((request, response) => {
   const answer = async (): Promise<unknown> => {
     switch (`${request.method} ${request.url}`) {
       case 'GET /':
-        return response.end('{}');
+        return response.writeHead(ending.signal.aborted ? 503 : 200).end('{}');
       case 'POST /on': {
         const { serials } = (await json(request)) as { serials: string[] };
         for (const server of servers) if (serials.includes(server.serial)) await server.on();
         return response.end('{}');
       }
       case 'POST /end':
-        return response.end('{}', end);
+        return response.end('{}', () => end('asked'));
       default:
         return response.writeHead(404).end();
     }
@@ -78,23 +83,14 @@ await once(http.listen(0, switchAddress), 'listening');
 const place = {
   ...{ url: `http://${switchAddress}:${(http.address() as AddressInfo).port}`, word, pid: process.pid },
 };
-const file = join(dir, 'place.json');
 writeFileSync(`${file}.partial`, JSON.stringify(place), { mode: 0o600 });
 // Whoever has the rack may be somebody else than root.
 const { uid, gid } = statSync(dir);
 chownSync(`${file}.partial`, uid, gid);
 renameSync(`${file}.partial`, file);
 
-function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-  } catch {
-    return '';
-  }
-}
-
 /** That they were on stays written down, so that they are on again next time. */
-function end(): void {
+function end(why: 'asked' | 'alone'): void {
   if (ending.signal.aborted) return;
   ending.abort();
   const bring = async () => {
@@ -103,6 +99,9 @@ function end(): void {
     for (const until = performance.now() + buttonMs; performance.now() < until; await delay(100))
       if (on().length === 0) break;
     await endThose(await others());
+    if (why === 'asked') return;
+    rmSync(file, { force: true });
+    await leaveNetwork(plan);
   };
   bring().then(
     () => process.exit(),

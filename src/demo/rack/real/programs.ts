@@ -9,10 +9,11 @@ const packages: readonly WantedPackage[] = [
   { package: 'ipmitool', why: 'how the product speaks IPMI' },
   { package: 'dnsmasq-base', why: 'addresses for servers that start from the network' },
   { package: 'snmpd', why: 'a switch that is asked for its counters, over a bridge' },
+  { package: 'radvd', why: 'an IPv6 router for servers, which would wait for one at each start' },
 ];
-const programs = ['ipmi_sim', 'ipmitool', 'dnsmasq', 'snmpd'] as const;
-/** Counted up when the list changes. */
-const treeName = 'programs-1';
+const programs = ['ipmi_sim', 'ipmitool', 'dnsmasq', 'snmpd', 'radvd'] as const;
+/** Of their folder. Counted up when the list changes. */
+export const treeName = 'programs-2';
 
 export type RackProgram = (typeof programs)[number];
 
