@@ -11,7 +11,6 @@ const seconds: Record<string, number> = {
   'src/fleet/enrolment/enrol.machine.test.ts': 120,
   'src/dedicated/install/provision.machine.test.ts': 170,
   'src/drivers/installer/debian.long.test.ts': 1200,
-  'src/demo/rack/real/real.long.test.ts': 900,
   'src/demo/rack/real/stop.machine.test.ts': 40,
   'src/dedicated/install/provision.test.ts': 250,
   'src/dedicated/install/restored.test.ts': 60,
