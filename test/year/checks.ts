@@ -15,6 +15,7 @@ interface Invoice {
   status: string;
   issued_at: string | null;
   duedate: string;
+  created_at: string;
   total: string;
   tax: string;
   amount_paid: string;
@@ -245,17 +246,28 @@ const questions: Record<string, Find> = {
       const had = customer.had.find(({ id }) => id === service.id);
       const machine = machines.get(`vps-${service.id}`);
       const runs = machine !== undefined && machine.startedAtMs !== null;
-      const owed = invoices
-        .filter(
-          ({ kind, status, items }) =>
-            kind === 'renewal' && status === 'unpaid' && items.some((item) => item.service_id === service.id),
-        )
-        .map(({ duedate }) => daysBetween(duedate, today));
-      const late = Math.max(-1, ...owed);
-      const says = `${service.id} of ${customer.nth}, ${service.status}, due ${service.duedate}, ${late} days late`;
+      const owed = invoices.filter(
+        ({ kind, status, items }) =>
+          kind === 'renewal' && status === 'unpaid' && items.some((item) => item.service_id === service.id),
+      );
+      const late = Math.max(-1, ...owed.map(({ duedate }) => daysBetween(duedate, today)));
+      const says = `${service.id} of ${customer.nth}, ${service.status}, due ${service.duedate}, ${late} days late, asked for ${JSON.stringify(owed.map(({ created_at, duedate }) => [created_at, duedate]))}`;
       if (runs && late > suspendedAfter + slack) return [`runs unpaid: ${says}`];
-      if (runs && service.duedate !== null && daysBetween(service.duedate, today) > suspendedAfter + slack)
-        return [`runs past its time: ${says}`];
+      if (
+        runs &&
+        service.duedate !== null &&
+        owed.length === 0 &&
+        daysBetween(service.duedate, today) > slack
+      )
+        return [`runs past its time, and nobody asks for more: ${says}`];
+      // What is paid a month late, or given back, is over before the next invoice can be issued: that has a day of its own, as any invoice has.
+      const isEasy = owed.some(
+        ({ created_at, duedate }) =>
+          service.duedate !== null &&
+          duedate > service.duedate &&
+          daysBetween(created_at.slice(0, 10), duedate) > termDays,
+      );
+      if (isEasy) return [`has longer to pay than others: ${says}`];
       if (runs && service.status !== 'active') return [`runs and should not: ${says}`];
       if (!runs && service.status === 'active' && !had?.isOff) return [`is paid and off: ${says}`];
       if (service.status === 'suspended' && late < suspendedAfter)
@@ -340,6 +352,8 @@ const questions: Record<string, Find> = {
 
 /** The calendar that is in force suspends so many days after; warnings that came late give so many more. */
 const suspendedAfter = 14;
+/** How long an invoice is open before it is due, where that is not the day of its service. */
+const termDays = 3;
 const slack = 3;
 
 const life = /^service_(provisioned|suspended|unsuspended|terminated|cancelled)$/;
