@@ -97,11 +97,12 @@ export const clusterRoutes = routes('/staff/clusters', group, (route) => {
       operation: 'removeCluster',
       summary: 'Remove cluster',
       description:
-        'Possible while no machine and no order has room on it, and no member that answers has a machine of a service that the database does not know. It is forgotten with its nodes; what it has stays there as it is.',
+        'Possible while no machine and no order has room on it, and no member has a machine of a service that the database does not know; of a member that does not answer, `confirm` says that it does not run. After a restore of the database it is possible once the cluster has said what it has, or the restore is released. It is forgotten with its nodes; what it has stays there as it is.',
+      query: S.ClusterRemoval,
       data: Nothing,
       errors: ['not_found', 'conflict'],
       lock: (tx, req) => lockCluster(tx, req.params.id),
     },
-    (ctx, req) => removeCluster(ctx, req.params.id),
+    (ctx, req) => removeCluster(ctx, req.params.id, req.query.confirm),
   );
 });

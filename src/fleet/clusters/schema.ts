@@ -147,6 +147,15 @@ export const ClusterQuery = ListQuery({
   location: Type.Optional(Location),
   sort: SortBy(['id', 'name'], 'id'),
 });
+export const ClusterRemoval = Strict({
+  confirm: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description:
+        'The name of the cluster, where you know that the machines do not run which a member that does not answer has and the database does not know',
+    }),
+  ),
+});
 export const NewCluster = named(
   'NewCluster',
   Strict({

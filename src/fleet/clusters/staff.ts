@@ -5,6 +5,7 @@ import {
   type Context,
   enqueue,
   fail,
+  findHeldRestore,
   isDuplicate,
   refuse,
   requireRow,
@@ -15,6 +16,7 @@ import {
 import { clusterCheckAsked, clusterCreated, clusterDeleted, clusterUpdated } from '../events.ts';
 import { clusterCheck } from './check.ts';
 import { type Access, type Credential, readCredential, readPinned, sealKey } from './credential.ts';
+import { unseenSince } from './drive.ts';
 import { readEndpoints } from './endpoints.ts';
 import { type ClusterRow, clusterById, lockRow, selectCluster } from './rows.ts';
 
@@ -121,10 +123,11 @@ const beginCheck = statement<never, { id: number }>(
   `update clusters set check_state = 'checking' where id = :id`,
 );
 // As after the restore of a backup: a later copy of a machine than the database knows, beside which nothing starts while it stands there.
-const unknownIn = statement<{ machine: string; node: string }, { id: number }>(
+const unknownIn = statement<{ machine: string; node: string; answers: boolean }, { id: number }>(
   'fleet.unknownMachinesInCluster',
-  `select u.machine, n.name as node from vps_unknown_machines u join nodes n on n.id = u.node_id join services s on s.id = u.service_id
-   where n.cluster_id = :id and n.reachable and n.left_at is null and s.status in ('active', 'suspended') order by u.id limit 1`,
+  `select u.machine, n.name as node, n.reachable as answers from vps_unknown_machines u join nodes n on n.id = u.node_id
+   join services s on s.id = u.service_id
+   where n.cluster_id = :id and n.left_at is null and s.status in ('active', 'suspended') order by not n.reachable, u.id limit 1`,
 );
 const deleteNodes = statement<never, { id: number }>(
   'fleet.deleteNodesOfCluster',
@@ -264,10 +267,11 @@ export async function checkCluster(ctx: Context, id: number) {
 }
 
 /**
- * Forgets a cluster with its nodes; `conflict` while there are machines on it, or orders for it, or a member that answers has a machine of a service
- * that the database does not know. What it has stays there untouched.
+ * Forgets a cluster with its nodes; `conflict` while there are machines on it, or orders for it, or a member has a machine of a service that the
+ * database does not know, and after a restore, until that is released, while it has not said what it has. `confirm`: the cluster's name, where what a
+ * silent member has does not run any more; `invalid_request` for another one. What it has stays there untouched.
  */
-export async function removeCluster(ctx: Context, id: number) {
+export async function removeCluster(ctx: Context, id: number, confirm: string | null = null) {
   return transaction(ctx, 'fleet.removeCluster', async (tx) => {
     await lockCluster(tx, id);
     const { name, machines } = await requireRow(tx, clusterById, { id });
@@ -275,11 +279,7 @@ export async function removeCluster(ctx: Context, id: number) {
       const message = `${machines === 1 ? 'A machine or an order has' : `${machines} machines and orders have`} room on ${name}; end them first, or drain the cluster until they are gone`;
       throw fail('conflict', { message });
     }
-    const unknown = await tx.db.maybe(unknownIn, { id });
-    if (unknown !== null) {
-      const message = `${unknown.node} has a machine ${unknown.machine} that the database does not know: it may be what a customer uses, and without the cluster an older copy of it would start. Adopt it, or remove it there first`;
-      throw fail('conflict', { message });
-    }
+    await requireNothingLater(tx, id, name, confirm);
     await forgettingNodes(name, async () => {
       await tx.db.run(deleteNodes, { id });
       await tx.db.run(deleteCluster, { id });
@@ -287,6 +287,30 @@ export async function removeCluster(ctx: Context, id: number) {
     await record(tx, clusterDeleted, { ...about(id), data: { name } });
     return {};
   });
+}
+
+/** Without the cluster an older copy would start beside what may run there. */
+async function requireNothingLater(
+  tx: TxContext,
+  id: number,
+  name: string,
+  confirm: string | null,
+): Promise<void> {
+  const unknown = await tx.db.maybe(unknownIn, { id });
+  if (unknown !== null && (unknown.answers || confirm !== name)) {
+    const { node, machine, answers } = unknown;
+    if (!answers && confirm !== null) throw refuse('confirm', `must be the name of the cluster, ${name}`);
+    const message = `${node} has a machine ${machine} that the database does not know: it may be what a customer uses, and without the cluster an older copy of it would start`;
+    const way = answers
+      ? 'Adopt it, or remove it there first'
+      : `${node} does not answer: where you know that ${machine} does not run, confirm with ${name}`;
+    throw fail('conflict', { message: `${message}. ${way}` });
+  }
+  const restore = await findHeldRestore(tx);
+  const unseen = restore === null ? [] : await unseenSince(tx, restore, [id]);
+  if (!unseen.some((each) => each.name === name)) return;
+  const message = `The database was restored, and ${name} has not said since what machines it has: some of them may be what customers use by now. Remove it once it has, or once the restore is released`;
+  throw fail('conflict', { message });
 }
 
 async function forgettingNodes(name: string, work: () => Promise<void>): Promise<void> {

@@ -172,6 +172,9 @@ async function reach(run: IntoClusterRun): Promise<Partial<IntoClusterState>> {
     reachMs,
     async () => void (await clusterOf(run, stated(clusterId)).nodes()),
   );
+  // Whether it runs or not, and before this attempt has a name: another cluster may have it by now, and what is made of an old copy would be called
+  // as that is.
+  await requireLatest(run.ctx, stated(old));
   const driver = ownDriver(run);
   const { power } = await driver.inspect(stated(old));
   if (power === 'absent' || power === 'unknown') throw never('conflict', `Its host says that it is ${power}`);

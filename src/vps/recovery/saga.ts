@@ -178,13 +178,21 @@ async function requireGoingOn({ ctx, payload }: RecoverRun): Promise<void> {
 
 /**
  * Once, before anything is made: whatever is found under the new name later is this attempt's. Where the cluster has a later incarnation, as after
- * the restore of a backup, that is the machine.
+ * the restore of a backup, that is the machine; where its engine knows how the machine is, that is not lost, whatever the database says of its node.
  */
 async function requireFree(run: RecoverRun): Promise<void> {
   await requireGoingOn(run);
   const { old, anew } = known(run);
-  const there = await incarnationsIn(target(run).cluster, run.payload.serviceId);
+  const all = await target(run).cluster.list();
+  const there = await incarnationsIn({ list: async () => all }, run.payload.serviceId);
   await requireFreeIn(run.ctx, there, old, [anew]);
+  const found = all.find(({ id, power }) => id === old && (power === 'running' || power === 'stopped'));
+  if (found === undefined) return;
+  const how = found.power === 'running' ? 'runs' : 'is off';
+  throw never(
+    notWanted,
+    `${old} is not lost: by what its engine says it ${how} on ${found.node ?? 'its cluster'}`,
+  );
 }
 
 async function makeDisk(run: RecoverRun): Promise<void> {

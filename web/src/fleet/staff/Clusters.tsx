@@ -218,10 +218,15 @@ function Acts({ of: cluster }: { of: Schema<'Cluster'> }) {
       <Act
         operation="removeCluster"
         label={t('staff.delete')}
-        text={t('running.removeClusterText')}
+        text={t(cluster.answers ? 'running.removeClusterText' : 'running.removeSilentClusterText')}
         name={cluster.name}
         isDangerous
-        onAct={() => client.delete('/staff/clusters/{id}', { path })}
+        onAct={() =>
+          client.delete('/staff/clusters/{id}', {
+            path,
+            query: cluster.answers ? {} : { confirm: cluster.name },
+          })
+        }
       />
     </Group>
   );
