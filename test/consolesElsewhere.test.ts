@@ -109,6 +109,30 @@ it('have the picture of the screen that their own process shows', async () => {
   expect(Buffer.from(await other.arrayBuffer())).toEqual(Buffer.from(await own.arrayBuffer()));
 });
 
+it('are known to run or not where another process runs them: the old copy of a machine that is to be adopted', async () => {
+  const [, second = 0] = ids;
+  const [unknown] = await sql<{ id: number }>(
+    { databaseUrl: database.url },
+    `with node as (
+       insert into nodes (name, location, cpu_cores, memory_mib, disk_gib, seen_at, created_at, state)
+       select 'host-9', location, 8, 65536, 1000, now() + interval '1 day', now(), 'draining' from nodes limit 1 returning id)
+     insert into vps_unknown_machines (node_id, machine, service_id, addresses, found_at)
+     select node.id, 'vps-' || $1::bigint || '-2', $1::bigint, '{}', now() from node returning id::int as id`,
+    second,
+  );
+  for (const child of [api, whole]) {
+    const staff = apiClient(`${child.url}/api`, { token: whole.demo.staff.api_key });
+    const { body } = await staff.get(`/staff/unknown-machines/${unknown?.id}`);
+    expect(body.data.unknown_machine).toMatchObject({
+      ...{ old_copy: { node: 'node-2', power: 'running' }, confirm: null },
+      actions: { adopt: { allowed: false, reason: expect.stringMatching(/runs on node-2/) } },
+    });
+    const { status, body: refusal } = await staff.post(`/staff/unknown-machines/${unknown?.id}/adopt`, {});
+    expect([status, refusal.code]).toEqual([409, 'conflict']);
+  }
+  await sql({ databaseUrl: database.url }, 'delete from vps_unknown_machines where id = $1', unknown?.id);
+});
+
 it('end with the process that runs them, and are refused in words before a ticket once that has gone', {
   timeout: 60_000,
 }, async () => {

@@ -112,6 +112,7 @@ const texts = {
       'problems',
       'machine',
       'instead_of',
+      'confirmed',
       'member',
     ],
     ...[

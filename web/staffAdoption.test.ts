@@ -1,5 +1,6 @@
 /** The page of a machine that a node has and the database does not know, in a real browser. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { HypervisorError } from '../src/drivers/hypervisor/index.ts';
 import { runningVps } from '../test/orders.ts';
 import { sql } from '../test/sql.ts';
 import { lookAt, openStaffBed, type StaffBed } from './staffBed.ts';
@@ -31,25 +32,33 @@ beforeAll(async () => {
 afterEach(() => bed.closeWindows());
 afterAll(() => bed?.close());
 
-it('is reached from what needs a person, says why it cannot be adopted, and adopts it once its name is typed', async () => {
+it('is reached from what needs a person, says why it cannot be adopted, and adopts it once the silent node’s name is typed', async () => {
   const { page, complaints } = await bed.openStaff();
   const dialog = page.getByRole('dialog');
   const adopt = page.getByRole('button', { name: 'Adopt', exact: true });
   await page.goto('/staff');
   await page.locator(`a[href$="/staff/unknown-machines/${later}"]`).first().click();
   await page.getByRole('heading', { name: `vps-${service}-2` }).waitFor();
-  await page.getByText(/runs, and is what its customer uses now/).waitFor();
+  await page
+    .getByText(/runs on node-1, and may be what its customer uses now/)
+    .first()
+    .waitFor();
   expect(await adopt.isEnabled()).toBe(false);
 
-  await sql(bed.product, `update machines set state = 'error' where service_id = $1`, service);
+  const { hypervisor } = bed.product;
+  const { inspect } = hypervisor;
+  hypervisor.inspect = async () => {
+    throw new HypervisorError('host_not_ready', 'it is away', { waits: true });
+  };
   await page.reload();
-  await page.getByText(`The database takes vps-${service} on`, { exact: false }).first().waitFor();
+  await page.getByText('node-1 cannot say whether another copy runs there.').first().waitFor();
   await adopt.click();
   const go = dialog.getByRole('button', { name: 'Adopt', exact: true });
   expect(await go.isDisabled()).toBe(true);
-  await dialog.getByRole('textbox').fill(`vps-${service}-2`);
+  await dialog.getByRole('textbox').fill('node-1');
   await go.click();
   await page.waitForURL(`**/staff/services/${service}`);
+  hypervisor.inspect = inspect;
   const [machine] = await sql<{ incarnation: number; node: string }>(
     bed.product,
     'select m.incarnation, n.name as node from machines m join nodes n on n.id = m.node_id where m.service_id = $1',

@@ -109,6 +109,8 @@ interface Adopted {
   /** The nodes that have them. */
   name: string;
   before: string;
+  /** The nodes that could not say whether another copy runs there, which staff confirmed; null: all could. */
+  confirmed: string | null;
 }
 
 interface LeftOver {

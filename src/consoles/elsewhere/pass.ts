@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../../platform/index.ts';
 
-/** What one process wants of another: to join a line that it holds, to see a machine of a node that it runs, the serial line of a server, or nothing but whether it can be reached. */
+/** What one process wants of another: to join a line that it holds, to see a machine of a node that it runs or to know how it is, the serial line of a server, or nothing but whether it can be reached. */
 export type Wanted =
   | { what: 'line'; serviceId: number }
   | { what: 'serial' | 'vnc' | 'screen'; serviceId: number; nodeId: number }
+  | { what: 'machine'; machine: string; nodeId: number }
   | { what: 'server'; serverId: number }
   | { what: 'nothing' };
 

@@ -5,6 +5,7 @@ import type { Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { leftRooms, wrongRooms } from '../../../test/rooms.ts';
 import { settled, sql } from '../../../test/sql.ts';
+import { type Hypervisor, HypervisorError } from '../../drivers/hypervisor/index.ts';
 import type { ClusterBed } from '../../fleet/clusters/clusters.testbed.ts';
 import { machineIdOf } from '../machine.ts';
 import { departing } from '../moves/departing.testbed.ts';
@@ -22,7 +23,8 @@ beforeAll(() => {
   ({ bed, customer, host, cluster } = there());
 });
 
-const adopt = (which: number) => bed.product.staff.post(`/staff/unknown-machines/${which}/adopt`, {});
+const adopt = (which: number, body: { confirm?: string } = {}) =>
+  bed.product.staff.post(`/staff/unknown-machines/${which}/adopt`, body);
 const overview = async () => (await customer.get(vps(id, 'overview'))).body.data.vps;
 const concerns = async () =>
   (await bed.product.staff.get('/staff/attention')).body.data.concerns as {
@@ -104,7 +106,8 @@ it('staff reads whose it may be, and that it can be adopted', async () => {
   expect(await read(unknown)).toMatchObject({
     ...{ id: unknown, machine: machineIdOf(id, 2), node: expect.stringMatching(/^ams1/), answers: true },
     ...{ service_id: id, hostname: 'later.example.com' },
-    old_copy: { machine: machineIdOf(id), node_id: host, state: 'error' },
+    old_copy: { machine: machineIdOf(id), node_id: host, state: 'error', power: 'stopped' },
+    confirm: null,
     actions: { adopt: { allowed: true, reason: null, code: null } },
   });
   expect((await customer.get(`/staff/unknown-machines/${unknown}`)).status).toBe(403);
@@ -149,16 +152,62 @@ it('refuses in words what is not the machine, or cannot be known, and changes no
     expect.stringMatching(/is what an attempt of ours has left, and never ran/),
   ]);
   await sql(bed.product, 'delete from vps_moves where id = 4242');
-  // Its customer writes to what runs: two of one service would run from then on, and what was written last would be left behind.
-  await sql(bed.product, `update machines set state = 'running' where service_id = $1`, id);
-  expect(await refused()).toEqual([
-    409,
-    expect.stringMatching(/^vps-\d+ runs, and is what its customer uses now/),
-  ]);
-  expect((await read(unknown)).actions.adopt).toMatchObject({ allowed: false, code: 'conflict' });
-  await sql(bed.product, `update machines set state = 'error' where service_id = $1`, id);
   expect(await overview()).toMatchObject({ state: 'error', locked: false });
 });
+
+it('an old copy that runs keeps the later one from being adopted, although the database does not say that it runs', async () => {
+  const old = store.machines.get(machineIdOf(id));
+  if (old === undefined) throw new Error('it is there');
+  // Its customer writes to it: two of one service would run from then on, and what was written last would be left behind.
+  old.startedAtMs = Date.now();
+  const runs = /^vps-\d+ runs on node-1, and may be what its customer uses now/;
+  for (const body of [{}, { confirm: 'node-1' }]) {
+    const { status, body: answer } = await adopt(unknown, body);
+    expect([status, answer.message, await overview()]).toEqual([
+      ...[409, expect.stringMatching(runs)],
+      expect.objectContaining({ state: 'error', locked: false }),
+    ]);
+  }
+  expect(await read(unknown)).toMatchObject({
+    old_copy: { state: 'error', power: 'running' },
+    actions: { adopt: { allowed: false, reason: expect.stringMatching(runs), code: 'conflict' } },
+  });
+  expect([hereIs(id), await inCluster(id)]).toEqual(['running', { [machineIdOf(id, 2)]: 'running' }]);
+  old.startedAtMs = null;
+});
+
+/** An engine that says nothing of a machine, until that ends. */
+function silent(engine: Pick<Hypervisor, 'inspect'>, machine: string): () => void {
+  const before = engine.inspect;
+  const { promise: gone, reject } = Promise.withResolvers<never>();
+  gone.catch(() => undefined);
+  engine.inspect = (which) => (which === machine ? gone : before(which));
+  return () => {
+    engine.inspect = before;
+    reject(new HypervisorError('host_not_ready', 'it is away', { waits: true }));
+  };
+}
+
+it('where the old copy’s engine says nothing its node has to be named, and nobody waits for it for longer than seconds', async () => {
+  const speaks = silent(bed.product.hypervisor, machineIdOf(id));
+  try {
+    const asked = Date.now();
+    expect(await read(unknown)).toMatchObject({
+      ...{ old_copy: { power: 'unknown' }, confirm: 'node-1', actions: { adopt: { allowed: true } } },
+    });
+    expect(Date.now() - asked).toBeLessThan(15_000);
+    const { status, body } = await adopt(unknown);
+    expect([status, body.message]).toEqual([
+      409,
+      expect.stringMatching(/^node-1 does not say whether vps-\d+ runs there: .* confirm with node-1$/),
+    ]);
+    const mistyped = await adopt(unknown, { confirm: 'node-2' });
+    expect([mistyped.status, mistyped.body.details?.[0]?.field]).toEqual([400, 'confirm']);
+    expect(await overview()).toMatchObject({ state: 'error', locked: false });
+  } finally {
+    speaks();
+  }
+}, 60_000);
 
 it('the database follows it: service, addresses and access stay, and the old copy is left where it is', async () => {
   const before = await overview();
@@ -215,7 +264,19 @@ it('a later copy on the very node of the old one has room there beside it', asyn
   mine.startedAtMs = null;
   await until(overview, ({ state }) => state === 'error', 90_000);
   const next = await unknownNamed(machineIdOf(id, 3));
-  expect((await adopt(next)).status).toBe(200);
+  // Its engine cannot say how the old copy is; whoever knows it names the member.
+  const at = (await read(next)).node;
+  const [seen] = [...bed.simulated.members.values()].filter(({ store: its }) => its === member);
+  if (seen === undefined) throw new Error('it is there');
+  const speaks = silent(seen.hypervisor, machineIdOf(id, 2));
+  const { status } = await adopt(next, { confirm: at });
+  speaks();
+  expect(status).toBe(200);
+  const [told] = await sql<{ confirmed: string }>(
+    bed.product,
+    `select data->>'confirmed' as confirmed from journal where action = 'vps.adopted' order by id desc limit 1`,
+  );
+  expect(told).toEqual({ confirmed: at });
   expect(await leftRooms(bed.product)).toMatchObject([
     { machine: machineIdOf(id, 2), disk_gib: expect.any(Number) },
   ]);

@@ -1,12 +1,15 @@
+import type { HypervisorOf } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
 import { endAddressesAside, leaveRoom, listAddresses, moveRoom } from '../../fleet/index.ts';
 import { possibleActions, type ReasonAgainst } from '../../platform/http/index.ts';
 import {
   type Context,
   fail,
+  refuse,
   requireRow,
   sendJobsAlong,
   statement,
+  type TxContext,
   transaction,
 } from '../../platform/index.ts';
 import { locked } from '../actions/history.ts';
@@ -17,6 +20,7 @@ import { findVps, lockVps } from '../queries.ts';
 import { forgetLayers, holdCopies } from '../snapshots/rows.ts';
 import { noteOfUnknown } from '../unknown.ts';
 import { adoptActions, type refusalCodes } from './actions.ts';
+import { copiesBeside, isSame, lookAt, type SeenCopy, toConfirm } from './copies.ts';
 
 interface Found {
   id: number;
@@ -45,19 +49,26 @@ const forget = statement<never, { id: number }>(
   'vps.forgetAdopted',
   'delete from vps_unknown_machines where id = :id',
 );
-const nodeOfOld = statement<{ name: string; answers: boolean }, { id: number }>(
+const nodeOfOld = statement<{ name: string }, { id: number }>(
   'vps.nodeOfOldCopy',
-  'select name, reachable and left_at is null as answers from nodes where id = :id',
+  'select name from nodes where id = :id',
 );
 
 /**
  * Has the database follow a later incarnation of a machine that it knows, as after the restore of a backup: from now on that is the machine, with
- * the same service, addresses and access, and what was taken for it is an old copy, which nobody starts. `id`: of the unknown machine. `not_found`;
- * `locked` while something is done with the machine; `conflict` where it is no later one of a machine, its node does not answer, a still later one
- * is there, the one that the database takes for the machine runs, it has addresses that its service has not, or an attempt of ours has made it and it
- * never ran.
+ * the same service, addresses and access, and what was taken for it is an old copy, which nobody starts. `id`: of the unknown machine. `confirm`: the
+ * names of the nodes whose engines cannot say whether another copy runs there. `not_found`; `locked` while something is done with the machine;
+ * `conflict` where it is no later one of a machine, its node does not answer, a still later one is there, another copy runs by what its engine says
+ * or cannot say, it has addresses that its service has not, or an attempt of ours has made it and it never ran; `invalid_request` for other names.
  */
-export async function adoptMachine(ctx: Context, id: number) {
+export async function adoptMachine(
+  ctx: Context,
+  id: number,
+  { confirm = null, hypervisorOf }: { confirm?: string | null | undefined; hypervisorOf: HypervisorOf },
+) {
+  const asked = await requireRow(ctx, unknownMachine, { id });
+  // Before anything is held: an engine may say nothing for seconds.
+  const seen = await lookAt(ctx, await copiesBeside(ctx, asked), hypervisorOf);
   return transaction(ctx, 'vps.adopt', async (tx) => {
     const { machine: name } = await requireRow(tx, unknownMachine, { id });
     const named = machineNamed(name);
@@ -68,6 +79,7 @@ export async function adoptMachine(ctx: Context, id: number) {
     const found = await requireRow(tx, unknownMachine, { id });
     const against = await reasonAgainst(tx, found);
     if (against !== null) throw fail(against.code, { message: against.message });
+    await requireNoneRuns(tx, found, seen, confirm);
     const machine = await findMachine(tx, serviceId);
     if (machine === null) throw fail('not_found');
     const { node_id: from } = machine;
@@ -86,21 +98,57 @@ export async function adoptMachine(ctx: Context, id: number) {
     const { name: before } = await tx.db.one(nodeOfOld, { id: from });
     await record(tx, vpsAdopted, {
       ...{ subject: { type: 'service', id: serviceId }, organizationId: machine.organization_id },
-      data: { machine: name, instead_of: old, name: found.node, before },
+      data: { machine: name, instead_of: old, name: found.node, before, confirmed: toConfirm(seen) },
     });
     return { adopted: { service_id: serviceId, machine: name, node: found.node, old_copy: old } };
   });
 }
 
+/** Two of one service would run with the same addresses, and nobody would stop the other one: its customer writes to it. */
+async function requireNoneRuns(
+  tx: TxContext,
+  found: Found,
+  seen: readonly SeenCopy[],
+  confirm: string | null,
+): Promise<void> {
+  const { machine } = found;
+  const now = await copiesBeside(tx, found);
+  const isAsAsked = now.every((copy) => seen.some((each) => isSame(each, copy)));
+  if (!isAsAsked) throw fail('conflict', { message: changed });
+  const runs = reasonOf(seen, machine);
+  if (runs !== null) throw fail(runs.code, { message: runs.message });
+  const wanted = toConfirm(seen);
+  if (wanted === null || confirm === wanted) return;
+  if (confirm !== null) throw refuse('confirm', `must be what cannot say how another copy is, ${wanted}`);
+  const silent = seen.flatMap(({ node, machine: copy, power }) =>
+    power === 'unknown' ? `${node} does not say whether ${copy} runs there` : [],
+  );
+  const message = `${silent.join(', and ')}: nobody would stop it, and it would run beside ${machine}. Where you know that it does not run, confirm with ${wanted}`;
+  throw fail('conflict', { message });
+}
+
+const changed = 'Other copies of this machine were found meanwhile; look at it again';
+
+function reasonOf(seen: readonly SeenCopy[], machine: string) {
+  const running = seen.find(({ power }) => power === 'running');
+  return running === undefined
+    ? null
+    : conflict(
+        `${running.machine} runs on ${running.node}, and may be what its customer uses now: have it stopped first where ${machine} is the one`,
+      );
+}
+
 /**
- * An unknown machine with what it may be, and whether it can be adopted. `old_copy`: what the database takes for the machine of its service.
- * `not_found`.
+ * An unknown machine with what it may be, and whether it can be adopted. `old_copy`: what the database takes for the machine of its service, with what
+ * its engine says of it just now. `not_found`.
  */
-export async function readUnknownMachine(ctx: Context, id: number) {
+export async function readUnknownMachine(ctx: Context, id: number, hypervisorOf: HypervisorOf) {
   const found = await requireRow(ctx, unknownMachine, { id });
   const named = machineNamed(found.machine);
   const known = named === null ? null : await findMachine(ctx, named.serviceId);
-  const refusal = await reasonAgainst(ctx, found);
+  const seen = await lookAt(ctx, await copiesBeside(ctx, found), hypervisorOf);
+  const old = known === null ? null : machineIdOf(known.service_id, known.incarnation);
+  const refusal = (await reasonAgainst(ctx, found)) ?? reasonOf(seen, found.machine);
   return {
     unknown_machine: {
       ...{ id: found.id, machine: found.machine, addresses: found.addresses, found_at: found.found_at },
@@ -108,13 +156,16 @@ export async function readUnknownMachine(ctx: Context, id: number) {
       service_id: known?.service_id ?? null,
       hostname: known?.hostname ?? null,
       old_copy:
-        known === null
+        known === null || old === null
           ? null
           : {
-              machine: machineIdOf(known.service_id, known.incarnation),
-              ...{ node_id: known.node_id, state: known.state },
+              ...{ machine: old, node_id: known.node_id, state: known.state },
               node: (await ctx.db.one(nodeOfOld, { id: known.node_id })).name,
+              power:
+                seen.find((each) => each.machine === old && each.node_id === known.node_id)?.power ??
+                'unknown',
             },
+      confirm: known === null ? null : toConfirm(seen),
       actions: possibleActions(adoptActions, () => refusal),
     },
   };
@@ -144,11 +195,6 @@ async function reasonAgainst(
     return { code: 'locked', message: locked(vps.action.command).message };
   if (!found.answers)
     return conflict(`${found.node} does not answer, so nobody knows how ${found.machine} is`);
-  // Its customer writes to it, and nobody would stop it: two of one service would run with the same addresses.
-  if (machine.state === 'running' && (await ctx.db.one(nodeOfOld, { id: machine.node_id })).answers)
-    return conflict(
-      `${old} runs, and is what its customer uses now: have it stopped first where ${found.machine} is the one`,
-    );
   const own = new Set((await listAddresses(ctx, serviceId)).map(({ address }) => address));
   const others = found.addresses.filter((address) => !own.has(address));
   if (others.length === 0) return null;

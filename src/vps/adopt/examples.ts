@@ -14,7 +14,14 @@ export const adoptExamples = {
         addresses: ['203.0.113.10'],
         service_id: ids.service,
         hostname: 'web.example.com',
-        old_copy: { machine: `vps-${ids.service}`, node_id: 1, node: 'node-1', state: 'error' },
+        old_copy: {
+          machine: `vps-${ids.service}`,
+          node_id: 1,
+          node: 'node-1',
+          state: 'error',
+          power: 'stopped',
+        },
+        confirm: null,
         actions: { adopt: { allowed: true, reason: null, code: null } },
         found_at: '2026-09-18T07:12:44.000Z',
       },
@@ -22,6 +29,7 @@ export const adoptExamples = {
   },
   adoptMachine: {
     params: { id: 3 },
+    body: {},
     data: {
       adopted: {
         service_id: ids.service,

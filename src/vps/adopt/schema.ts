@@ -1,7 +1,28 @@
 import { Type } from 'typebox';
-import { Choice, Id, Nullable, named, PossibleActions, Timestamp } from '../../platform/http/index.ts';
+import {
+  Choice,
+  Id,
+  Nullable,
+  named,
+  PossibleActions,
+  Strict,
+  Timestamp,
+} from '../../platform/http/index.ts';
 import { machineStates } from '../states.ts';
 import { adoptActions, refusalCodes } from './actions.ts';
+
+export const Adopt = named(
+  'Adoption',
+  Strict({
+    confirm: Type.Optional(
+      Type.String({
+        maxLength: 1_024,
+        description:
+          'What `confirm` of the unknown machine says: the names of the nodes that cannot say whether another copy runs there, where you know that none does',
+      }),
+    ),
+  }),
+);
 
 export const AdoptedData = named(
   'AdoptedAnswer',
@@ -51,9 +72,18 @@ export const UnknownMachineData = named(
               node_id: Id,
               node: Type.String(),
               state: Choice(machineStates),
+              power: Choice(['running', 'stopped', 'absent', 'unknown'], {
+                description: 'What its engine says just now; unknown: it does not answer, or cannot say',
+              }),
             }),
             'What the database takes for the machine of its service',
           ),
+        ),
+        confirm: Nullable(
+          Type.String({
+            description:
+              'What has to be typed to adopt it: the names of the nodes that cannot say whether another copy runs there, separated by a comma and a space; null: nothing',
+          }),
         ),
         actions: PossibleActions(
           { each: 'PossibleUnknownMachineAction', all: 'PossibleUnknownMachineActions' },

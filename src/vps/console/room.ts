@@ -63,7 +63,7 @@ export function machineConsoles(
   return { room, forOthers: machinesToOthers(hypervisorOf, lines) };
 }
 
-/** What this process shows of machines to others of ours: lines that it holds, consoles and screens of its node. */
+/** What this process shows of machines to others of ours: lines that it holds, consoles and screens of its node, and how machines there are. */
 export function machinesToOthers(
   hypervisorOf: HypervisorOf,
   lines: Pick<ConsoleLines, 'join'> = { join: () => null },
@@ -71,9 +71,17 @@ export function machinesToOthers(
   return (wanted) => {
     if (wanted.what === 'line') return lines.join(wanted.serviceId);
     if (wanted.what === 'server' || wanted.what === 'nothing') return null;
+    if (wanted.what === 'machine') return reportOf(hypervisorOf, wanted);
     const { serviceId, what, nodeId } = wanted;
     return shownOf(serviceId, what, nodeId, hypervisorOf);
   };
+}
+
+async function reportOf(
+  hypervisorOf: HypervisorOf,
+  { machine, nodeId }: { machine: string; nodeId: number },
+): Promise<Duplex> {
+  return Duplex.from([Buffer.from(JSON.stringify(await hypervisorOf(nodeId).inspect(machine)))]);
 }
 
 async function shownOf(

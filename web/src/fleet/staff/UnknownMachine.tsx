@@ -37,15 +37,16 @@ export function UnknownMachine() {
 function Adoption({ of, old }: { of: Unknown; old: Schema<'UnknownMachineOldCopy'> }) {
   const { t } = useText();
   const navigate = useNavigate();
-  const { id, machine, hostname, service_id: serviceId, actions } = of;
+  const { id, machine, hostname, service_id: serviceId, actions, confirm } = of;
   const words = { machine, hostname: hostname ?? '–', old: old.machine, node: old.node };
   return (
     <Section title={t('running.theMachine')}>
       <Text size="sm">{t('running.unknownOf', words)}</Text>
       <Facts
         of={{ ...old, hostname, service_id: serviceId }}
-        names={['machine', 'node', 'state', 'hostname', 'service_id']}
+        names={['machine', 'node', 'state', 'power', 'hostname', 'service_id']}
         cells={{
+          power: ({ power }) => t(`running.copy_${power}`),
           node: ({ node_id: nodeId, node }) => <OfNode id={nodeId} name={node} />,
           service_id: () => (
             <LinkTo to="/staff/services/$id" params={{ id: String(serviceId) }}>
@@ -59,15 +60,25 @@ function Adoption({ of, old }: { of: Unknown; old: Schema<'UnknownMachineOldCopy
           <Reason {...actions.adopt} />
         </Text>
       )}
+      {actions.adopt.allowed && confirm !== null && (
+        <Text size="sm">{t('running.unknownSilent', { nodes: confirm })}</Text>
+      )}
       <Act
         operation="adoptMachine"
         label={t('running.adopt')}
-        text={t('running.adoptText', words)}
-        name={machine}
+        text={
+          confirm === null
+            ? t('running.adoptText', words)
+            : `${t('running.adoptText', words)} ${t('running.adoptSilent', { nodes: confirm })}`
+        }
+        name={confirm ?? machine}
         action={actions.adopt}
         isDangerous
         onAct={async () => {
-          await client.post('/staff/unknown-machines/{id}/adopt', { path: { id } });
+          await client.post('/staff/unknown-machines/{id}/adopt', {
+            path: { id },
+            body: confirm === null ? {} : { confirm },
+          });
           // Nobody knows it by this number any more.
           await navigate({ to: '/staff/services/$id', params: { id: String(serviceId) } });
         }}
