@@ -55,7 +55,7 @@ const compareRoutersEveryMs = 2_000;
 /** So long machines that should run wait for their rules when the process starts. */
 const edgePatienceMs = 30_000;
 
-const builtInImages: Image[] = [
+const builtInImages: Omit<Image, 'forServers'>[] = [
   {
     slug: 'debian',
     name: 'Debian',

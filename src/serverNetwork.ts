@@ -6,6 +6,7 @@ import { again } from './again.ts';
 import { ConfigError } from './config.ts';
 import {
   ensureCallCertificate,
+  ensureDisk,
   ensureInstaller,
   ensureTree,
   installerHandler,
@@ -136,12 +137,16 @@ async function open(
     answering(
       ctx,
       installerHandler(
-        serverDesk(ctx, (name, tell) => {
+        serverDesk(ctx, (system, tell) => {
           const progress = (line: string) => {
             say(line);
             tell(line);
           };
-          return untilAborted(signal, () => ensureTree(images, name, progress));
+          return untilAborted(signal, () =>
+            system.kind === 'tree'
+              ? ensureTree(images, system.tree, progress)
+              : ensureDisk(images, system.disk, progress),
+          );
         }),
       ),
     ),

@@ -29,6 +29,7 @@ function progressOfWork({ step, bytes, tree_bytes: of, wipe, disks, erasures }: 
     };
   }
   if (step === 'partition') return { percent: 40, note: 'Partitioning the disks' };
+  if (step === 'check') return { percent: 91, note: 'Reading the disk back' };
   if (step !== 'write') return { percent: 93, note: 'Making the disks start the system' };
   if (bytes === null || of === null || of === 0) return { percent: 45, note: 'Writing the system' };
   const share = Math.min(1, bytes / of);

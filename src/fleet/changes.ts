@@ -9,6 +9,7 @@ export interface NewImage {
   source:
     | { kind: 'build'; recipe: string }
     | { kind: 'download'; url: string; sha256: string; guest: 'cloud-init' };
+  for_servers?: boolean;
 }
 
 export interface ImageChange {
@@ -17,6 +18,7 @@ export interface ImageChange {
   min_memory_mib?: number;
   min_disk_gib?: number;
   active?: boolean;
+  for_servers?: boolean;
 }
 
 export interface NodeChange {

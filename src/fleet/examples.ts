@@ -46,6 +46,7 @@ const image = {
   min_memory_mib: 64,
   min_disk_gib: 1,
   active: true,
+  for_servers: true,
   state: 'ready',
   progress: null,
   error: null,

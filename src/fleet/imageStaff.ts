@@ -14,6 +14,7 @@ import { bringImages } from './clusters/images.ts';
 import { imageCreated, imageDeleted, imagePreparing, imageUpdated } from './events.ts';
 import { addImage, type Image } from './images.ts';
 import { imagePreparation } from './prepareImage.ts';
+import { serverSystemOf } from './serverImages.ts';
 
 type Named = Pick<Image, 'slug' | 'name' | 'version'>;
 
@@ -23,6 +24,7 @@ interface ImageRow extends Named {
   min_memory_mib: number;
   min_disk_gib: number;
   active: boolean;
+  for_servers: boolean;
   state: 'new' | 'preparing' | 'ready' | 'failed';
   progress: string | null;
   error: string | null;
@@ -38,7 +40,7 @@ interface ImageRow extends Named {
 }
 
 const selectImage = `
-  select t.id, t.slug, t.name, t.version, t.source, t.min_memory_mib, t.min_disk_gib, t.active, t.state, t.progress,
+  select t.id, t.slug, t.name, t.version, t.source, t.min_memory_mib, t.min_disk_gib, t.active, t.for_servers, t.state, t.progress,
     t.error, t.prepared_at, t.created_at,
     coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'name', c.name, 'state', ci.state, 'progress', ci.progress,
         'error', ci.error) order by c.name)
@@ -54,11 +56,19 @@ const lock = statement<never, { slug: string }>(
 );
 const updateImage = statement<
   never,
-  { slug: string; name: string; version: string; minMemoryMib: number; minDiskGib: number; active: boolean }
+  {
+    slug: string;
+    name: string;
+    version: string;
+    minMemoryMib: number;
+    minDiskGib: number;
+    active: boolean;
+    forServers: boolean;
+  }
 >(
   'fleet.updateImage',
   `update images set name = :name, version = :version, min_memory_mib = :minMemoryMib,
-     min_disk_gib = :minDiskGib, active = :active where slug = :slug`,
+     min_disk_gib = :minDiskGib, active = :active, for_servers = :forServers where slug = :slug`,
 );
 const beginPreparing = statement<never, { slug: string }>(
   'fleet.beginPreparing',
@@ -105,15 +115,29 @@ async function lockImageForStaff(ctx: TxContext, slug: string) {
 /** Adds an image and has it built or downloaded; `conflict` when there is one of that slug. */
 export async function createImage(ctx: Context, image: NewImage) {
   if (image.source.kind === 'download') checkUrl(image.source.url);
+  const forServers = offeredForServers(image, image.for_servers);
   return transaction(ctx, 'fleet.createImage', async (tx) => {
     const { slug, name, version, min_memory_mib: minMemoryMib, min_disk_gib: minDiskGib } = image;
     const source = { slug, ...image.source };
-    const id = await addImage(tx, { slug, name, version, source, minMemoryMib, minDiskGib });
+    const id = await addImage(tx, {
+      ...{ slug, name, version, source, minMemoryMib, minDiskGib, forServers },
+    });
     if (id === null) throw fail('conflict', { message: `There is an image called ${image.slug} already` });
     await record(tx, imageCreated, { ...about(id), data: { slug, source } });
     await bringImages(tx, { slug });
     return prepare(tx, { id, slug });
   });
+}
+
+/** Whether staff offers one for servers that is downloaded; of those that we build it follows from what they are. */
+function offeredForServers({ source }: Pick<NewImage, 'source'>, wanted: boolean | undefined): boolean {
+  if (source.kind === 'download') return wanted ?? false;
+  const isThere = serverSystemOf({ source: { slug: '', ...source }, forServers: false }) !== null;
+  if (wanted === undefined || wanted === isThere) return false;
+  const message = isThere
+    ? 'is true of this image: we build it for servers as well'
+    : 'is false of this image, which is built for machines alone';
+  throw fail('invalid_request', { details: [{ field: 'for_servers', message }] });
 }
 
 // What is downloaded is believed by its checksum alone; a name or password in the URL would be shown to all of staff.
@@ -130,7 +154,8 @@ export async function changeImage(ctx: Context, slug: string, change: ImageChang
     const { image } = await lockImageForStaff(tx, slug);
     const next = { ...image, ...change };
     const { name, version, min_memory_mib: minMemoryMib, min_disk_gib: minDiskGib, active } = next;
-    await tx.db.run(updateImage, { slug, name, version, minMemoryMib, minDiskGib, active });
+    const forServers = offeredForServers(image, change.for_servers ?? image.for_servers);
+    await tx.db.run(updateImage, { slug, name, version, minMemoryMib, minDiskGib, active, forServers });
     if (active && !image.active) await bringImages(tx, { slug });
     await record(tx, imageUpdated, { ...about(image.id), data: { slug, change } });
     return readImage(tx, slug);
@@ -179,9 +204,9 @@ function isReferenced(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23503';
 }
 
-function view({ source, ...image }: ImageRow) {
+function view({ source, for_servers: forServers, ...image }: ImageRow) {
   const { slug: _, ...shown } = source;
-  return { ...image, source: shown };
+  return { ...image, source: shown, for_servers: serverSystemOf({ source, forServers }) !== null };
 }
 
 function about(id: number) {

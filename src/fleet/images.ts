@@ -8,9 +8,11 @@ export interface Image {
   source: ImageSource;
   minMemoryMib: number;
   minDiskGib: number;
+  /** Of one that is downloaded: staff offers it for servers, too. */
+  forServers: boolean;
 }
 
-const columns = `slug, name, version, source, min_memory_mib as "minMemoryMib", min_disk_gib as "minDiskGib"`;
+const columns = `slug, name, version, source, min_memory_mib as "minMemoryMib", min_disk_gib as "minDiskGib", for_servers as "forServers"`;
 
 const imageBySlug = statement<Image, { slug: string }>(
   'fleet.image',
@@ -38,17 +40,21 @@ const insertImage = statement<
     source: object;
     minMemoryMib: number;
     minDiskGib: number;
+    forServers: boolean;
     now: Date;
   }
 >(
   'fleet.insertImage',
-  `insert into images (slug, name, version, source, min_memory_mib, min_disk_gib, created_at)
-   values (:slug, :name, :version, :source, :minMemoryMib, :minDiskGib, :now)
+  `insert into images (slug, name, version, source, min_memory_mib, min_disk_gib, for_servers, created_at)
+   values (:slug, :name, :version, :source, :minMemoryMib, :minDiskGib, :forServers, :now)
      on conflict (slug) do nothing returning id`,
 );
 
 /** Adds an image; null when there is one of that slug already, which then stays as it is. */
-export async function addImage(ctx: Context, image: Image): Promise<number | null> {
+export async function addImage(
+  ctx: Context,
+  image: Omit<Image, 'forServers'> & { forServers?: boolean },
+): Promise<number | null> {
   const row = await ctx.db.maybe(insertImage, {
     slug: image.slug,
     name: image.name,
@@ -56,6 +62,7 @@ export async function addImage(ctx: Context, image: Image): Promise<number | nul
     source: image.source,
     minMemoryMib: image.minMemoryMib,
     minDiskGib: image.minDiskGib,
+    forServers: image.forServers ?? false,
     now: ctx.clock.now(),
   });
   return row?.id ?? null;

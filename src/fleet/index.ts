@@ -39,6 +39,7 @@ export {
   findUnfinishedOf,
   inventoryOf,
   layoutOf,
+  placeOf,
   openAssignment,
 } from './assignments/open.ts';
 export { othersAtBmc, type Renewed, renewBmcPassword, shutOthersOut } from './assignments/ownBmc.ts';
@@ -127,7 +128,13 @@ export { dedicatedModule } from './profiles/staff.ts';
 export { replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';
 export { type OtherNode, takeRoomElsewhere } from './roomElsewhere.ts';
-export { listServerImages, readsUserData, serverTreeOf } from './serverImages.ts';
+export {
+  listServerImages,
+  reasonAgainstMirror,
+  type ServerSystem,
+  serverSystemOf,
+  takesUserData,
+} from './serverImages.ts';
 export { sealedBmcs } from './servers/bmc.ts';
 export { beginCustomerWork, endCustomerWork } from './servers/customerWork.ts';
 export { exampleServer } from './servers/examples.ts';

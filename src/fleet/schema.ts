@@ -208,6 +208,10 @@ const download = {
   }),
   guest: Choice(['cloud-init']),
 };
+const ForServers = Type.Boolean({
+  description:
+    'Offer it for servers out of the rack, too. It has to start by itself on real hardware (no “cloud” kernel), by BIOS or UEFI as the servers do, and have partitions and cloud-init',
+});
 const ImageSource = named(
   'NewImageSource',
   Type.Union([Strict(build), Strict(download)]),
@@ -225,6 +229,7 @@ export const Image = named(
     min_memory_mib: Type.Integer(),
     min_disk_gib: Type.Integer(),
     active: Type.Boolean(),
+    for_servers: Type.Boolean({ description: 'Servers out of the rack can be installed with it' }),
     state: named(
       'ImageState',
       Choice(['new', 'preparing', 'ready', 'failed'], {
@@ -265,6 +270,7 @@ export const NewImage = named(
     source: ImageSource,
     min_memory_mib: MemoryMib,
     min_disk_gib: DiskGib,
+    for_servers: Type.Optional(ForServers),
   }),
 );
 export const ImageChange = named(
@@ -275,6 +281,7 @@ export const ImageChange = named(
     min_memory_mib: Type.Optional(MemoryMib),
     min_disk_gib: Type.Optional(DiskGib),
     active: Type.Optional(Type.Boolean()),
+    for_servers: Type.Optional(ForServers),
   }),
 );
 

@@ -4,10 +4,10 @@ import {
   closeAssignment,
   disksOf,
   holdAnotherServer,
-  layoutOf,
   listAddresses,
   missingDisks,
   openAssignment,
+  placeOf,
   releaseAddresses,
   rentServer,
   requireOrderedImage,
@@ -15,7 +15,7 @@ import {
   reserveAddresses,
   type ServerChoice,
   serverOfService,
-  serverTreeOf,
+  serverSystemOf,
   setServerAside,
 } from '../../fleet/index.ts';
 import { AppError, enqueue, type Failure, type Step, saga, type TxContext } from '../../platform/index.ts';
@@ -106,14 +106,14 @@ const planStep: ProvisionStep = {
     await holdStillIts(ctx, serviceId, serverId);
     const order = await requireOrder(ctx, serviceId);
     const disks = await disksOf(ctx, serverId);
-    const layout = layoutOf(disks);
+    const { os } = dedicatedOptions.read(order.options);
+    const system = serverSystemOf(await requireOrderedImage(ctx, os));
+    if (system === null)
+      throw Object.assign(new Error(`${os} is no system for servers any more`), { permanent: true });
+    const layout = placeOf(system, disks);
     if (layout === null) throw unfit('no disk of it was measured');
     const missing = await missingDisks(ctx, serverId);
     if (missing > 0) throw unfit(`it lacks ${missing} of the disks that its profile says`);
-    const { os } = dedicatedOptions.read(order.options);
-    const tree = serverTreeOf(await requireOrderedImage(ctx, os));
-    if (tree === null)
-      throw Object.assign(new Error(`${os} is no system for servers any more`), { permanent: true });
     const keys = (await sshKeysOf(ctx, order.userId)).map((key) => key.publicKey);
     const given = await openPassword(ctx, serviceId);
     // Somebody has to get in.
@@ -141,7 +141,7 @@ const planStep: ProvisionStep = {
           ...{ nameservers: [], userData: null },
         },
       },
-      tree,
+      system,
     );
     return { assignmentId };
   },

@@ -10,7 +10,7 @@ import {
   requireStaffServer,
   serverName,
   serverOfService,
-  serverTreeOf,
+  serverSystemOf,
 } from '../../fleet/index.ts';
 import {
   AppError,
@@ -139,11 +139,11 @@ async function dedicatedOf(ctx: Context, serviceId: number): Promise<Dedicated |
 async function againstMove(ctx: Context, dedicated: Dedicated): Promise<string | null> {
   const refusal = reasonAgainstMove(factsOf(dedicated));
   if (refusal !== null) return refusal.message;
-  return serverTreeOf(await requireOrderedImage(ctx, dedicated.os)) === null ? noTree(dedicated.os) : null;
+  return serverSystemOf(await requireOrderedImage(ctx, dedicated.os)) === null ? noTree(dedicated.os) : null;
 }
 
 async function requireTree(ctx: Context, os: string): Promise<void> {
-  if (serverTreeOf(await requireOrderedImage(ctx, os)) === null)
+  if (serverSystemOf(await requireOrderedImage(ctx, os)) === null)
     throw fail('action_not_allowed', { message: noTree(os) });
 }
 

@@ -14,18 +14,18 @@ import {
   isHeldForMove,
   isServerOn,
   keepWasOn,
-  layoutOf,
   letGoOfMove,
   lockServerOf,
   missingDisks,
   openAssignment,
+  placeOf,
   planVlanExchange,
   readWasOn,
   requireOrderedImage,
   ServerFailure,
   serverName,
   serverOfService,
-  serverTreeOf,
+  serverSystemOf,
   setServerAside,
   shutDownServer,
   startFromDisks,
@@ -169,17 +169,17 @@ const planStep: MoveStep = {
     if (dedicated === null) throw off('the service is on no server any more');
     const before = await installedOn(ctx, fromId);
     const disks = await disksOf(ctx, toServerId);
-    const usual = layoutOf(disks);
+    const system = serverSystemOf(await requireOrderedImage(ctx, dedicated.os));
+    if (system === null)
+      throw Object.assign(new Error(`${dedicated.os} is no system for servers any more`), {
+        permanent: true,
+      });
+    const usual = placeOf(system, disks);
     if (usual === null) throw unfit('no disk of it was measured');
     const missing = await missingDisks(ctx, toServerId);
     if (missing > 0) throw unfit(`it lacks ${missing} of the disks that its profile says`);
     const layout =
       before.layout === 'single' ? { kind: 'single' as const, serials: usual.serials.slice(0, 1) } : usual;
-    const tree = serverTreeOf(await requireOrderedImage(ctx, dedicated.os));
-    if (tree === null)
-      throw Object.assign(new Error(`${dedicated.os} is no system for servers any more`), {
-        permanent: true,
-      });
     const password = passwordOf(ctx, move);
     const identity = {
       ...{ hostname: dedicated.hostname, keys: before.keys ?? (await keysOf(ctx, serviceId)) },
@@ -188,7 +188,7 @@ const planStep: MoveStep = {
     };
     const wipe = disks.map(({ serial }) => serial);
     const work = { task: 'install' as const, wipe, layout, identity, after: 'off' as const };
-    return { assignmentId: await openAssignment(ctx, toServerId, work, tree) };
+    return { assignmentId: await openAssignment(ctx, toServerId, work, system) };
   },
   undo: callOff,
 };

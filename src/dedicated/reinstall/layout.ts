@@ -1,4 +1,10 @@
-import { layoutOf, type ServerDisk } from '../../fleet/index.ts';
+import {
+  type layoutOf,
+  placeOf,
+  reasonAgainstMirror,
+  type ServerDisk,
+  type ServerSystem,
+} from '../../fleet/index.ts';
 import { type ErrorDetail, fail } from '../../platform/index.ts';
 
 /** Where a system is to go. */
@@ -10,15 +16,55 @@ export interface WantedDisks {
 
 type Layout = NonNullable<ReturnType<typeof layoutOf>>;
 
+/** What is to go there. */
+interface Installed {
+  system: ServerSystem;
+  slug: string;
+  minDiskGib: number;
+}
+
 /** Where a system goes on these disks. `invalid_request` where that cannot be, by what there is; `invalid_configuration` where no disk was measured. */
-export function chooseLayout(disks: readonly ServerDisk[], wanted: WantedDisks | undefined): Layout {
-  const usual = layoutOf(disks);
+export function chooseLayout(
+  disks: readonly ServerDisk[],
+  wanted: WantedDisks | undefined,
+  installed: Installed,
+): Layout {
+  const layout = layoutOn(disks, wanted, installed);
+  requireRoom(disks, layout, installed);
+  return layout;
+}
+
+/** The image of a disk is as long as it is: a disk that is too short for it is seen before anything is begun. */
+function requireRoom(
+  disks: readonly ServerDisk[],
+  { serials }: Layout,
+  { system, slug, minDiskGib }: Installed,
+) {
+  if (system.kind === 'tree') return;
+  const small = disks.find(
+    ({ serial, bytes }) => serials.includes(serial) && bytes !== null && bytes < minDiskGib * 2 ** 30,
+  );
+  if (small !== undefined)
+    throw refused(
+      'disks.serials',
+      `${slug} needs a disk of ${minDiskGib} GiB, and ${small.serial} is smaller`,
+    );
+}
+
+function layoutOn(
+  disks: readonly ServerDisk[],
+  wanted: WantedDisks | undefined,
+  { system, slug }: Installed,
+): Layout {
+  const usual = placeOf(system, disks);
   if (usual === null)
     throw fail('invalid_configuration', {
       message: 'No disk of this server was measured: ask our staff in a ticket',
     });
   if (wanted === undefined) return usual;
   const { layout: kind, serials } = wanted;
+  const against = kind === 'raid1' ? reasonAgainstMirror(system) : null;
+  if (against !== null) throw refused('disks.layout', `raid1 is nothing for ${slug}: ${against}`);
   if (serials !== undefined) return ofSerials(disks, kind, serials);
   if (kind === 'single') return { kind, serials: usual.serials.slice(0, 1) };
   if (usual.kind === 'raid1') return usual;

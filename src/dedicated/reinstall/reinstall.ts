@@ -1,14 +1,14 @@
 import { findProducts } from '../../catalog/index.ts';
 import { identityLimits } from '../../drivers/hypervisor/index.ts';
-import type { TreeName } from '../../drivers/installer/index.ts';
 import {
   closeAllOf,
   disksOf,
   listAddresses,
   listServerImages,
   openAssignment,
-  readsUserData,
-  serverTreeOf,
+  type ServerSystem,
+  serverSystemOf,
+  takesUserData,
 } from '../../fleet/index.ts';
 import { type Context, fail, type NamedJob, type OrganizationContext } from '../../platform/index.ts';
 import { dedicatedOptions, requireOrder } from '../../services/index.ts';
@@ -48,14 +48,14 @@ export async function reinstallDedicated(ctx: OrganizationContext, id: number, b
         'confirm',
         `must be the name of the server, ${called}: what is on its disks is gone afterwards`,
       );
-    const { tree, slug } = await requireSystem(tx, id, body.os);
-    const layout = chooseLayout(await disksOf(tx, server.id), body.disks);
+    const { system, slug, minDiskGib } = await requireSystem(tx, id, body.os);
+    const layout = chooseLayout(await disksOf(tx, server.id), body.disks, { system, slug, minDiskGib });
     const { keys, passwordHash, generated } = await chooseAccess(tx, body);
     shown = generated;
     const hostname = body.hostname?.toLowerCase() ?? called;
     if (Buffer.byteLength(hostname) > identityLimits.hostnameBytes)
       throw refused('hostname', `must have at most ${identityLimits.hostnameBytes} characters`);
-    const userData = userDataFor(slug, tree, body.user_data);
+    const userData = userDataFor(slug, system, body.user_data);
     const addresses = await addressesOf(tx, id);
     if (addresses.length === 0)
       throw fail('action_not_allowed', {
@@ -64,16 +64,16 @@ export async function reinstallDedicated(ctx: OrganizationContext, id: number, b
     await closeAllOf(tx, server.id);
     const identity = { hostname, keys, passwordHash, addresses, nameservers: [], userData };
     const work = { task: 'install' as const, wipe: layout.serials, layout, identity };
-    const assignmentId = await openAssignment(tx, server.id, work, tree, { isOthers: true });
+    const assignmentId = await openAssignment(tx, server.id, work, system, { isOthers: true });
     return { assignmentId, os: slug, hostname };
   });
   return { action: viewAction(ctx, action), password: shown };
 }
 
 /** It is in the sealed plan alone, and goes with it when the installer is done or the action ends. Null: none. */
-function userDataFor(slug: string, tree: TreeName, userData = ''): string | null {
+function userDataFor(slug: string, system: ServerSystem, userData = ''): string | null {
   if (userData === '') return null;
-  if (!readsUserData(tree))
+  if (!takesUserData(system))
     throw refused('user_data', `is read by no program of ${slug}, which has no cloud-init: leave it out`);
   if (Buffer.byteLength(userData) > identityLimits.userDataBytes)
     throw refused('user_data', `must have at most ${identityLimits.userDataBytes} bytes of UTF-8`);
@@ -85,8 +85,9 @@ async function requireSystem(ctx: Context, serviceId: number, os: string) {
   const sold = await soldSystems(ctx, serviceId);
   const offered = (await listServerImages(ctx)).filter(({ slug }) => sold?.has(slug) ?? true);
   const image = offered.find(({ slug }) => slug === os);
-  const tree = image === undefined ? null : serverTreeOf(image);
-  if (image !== undefined && tree !== null) return { tree, slug: image.slug };
+  const system = image === undefined ? null : serverSystemOf(image);
+  if (image !== undefined && system !== null)
+    return { system, slug: image.slug, minDiskGib: image.minDiskGib };
   const names = offered.map(({ slug }) => slug).join(', ') || 'none';
   const message = `there is no system ${os} for this server; there are ${names}`;
   throw fail('invalid_configuration', { message, details: [{ field: 'os', message }] });

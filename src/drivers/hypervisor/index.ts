@@ -20,6 +20,7 @@ export {
   type HostPackageUse,
   hostPackages,
 } from './host.ts';
+export { downloadImage } from './images/download.ts';
 export type { Log } from './log.ts';
 export * from './management.ts';
 export { type Host, openHypervisor } from './open.ts';
@@ -29,6 +30,7 @@ export { fingerprintOf, type Presented, presentedAt } from './presented.ts';
 export { type AccelerationProbe, accelerationProbe, acceleratorArguments } from './qemu/acceleration.ts';
 export { qemuHypervisor } from './qemu/driver.ts';
 export type { BridgeOptions, QemuOptions } from './qemu/options.ts';
+export { cloudInitSeed } from './qemu/seed.ts';
 export { keptFree } from './qemu/space.ts';
 export { type SimulatedHypervisor, type SimulatorOptions, simulatedHypervisor } from './simulator/driver.ts';
 export {

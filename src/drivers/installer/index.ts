@@ -8,11 +8,27 @@
  */
 export type { BootSource } from './bootOrder.ts';
 export { type CallCertificate, ensureCallCertificate } from './certificate.ts';
+export { seedOf } from './disks/seed.ts';
+export { type DiskSource, ensureDisk } from './disks/store.ts';
 export { InstallerError, type InstallerErrorCode } from './failure.ts';
 export { type Desk, installerHandler } from './handler.ts';
 export { ensureInstaller, type InstallerImage, installerFolder } from './image/store.ts';
 export type { Inventory, InventoryDisk } from './inventory.ts';
-export { checkPlan, type Identity, type InstallPlan, type Plan, type RescuePlan } from './plan.ts';
+export {
+  checkPlan,
+  type DiskPlan,
+  type Identity,
+  type InstallPlan,
+  type Plan,
+  type RescuePlan,
+} from './plan.ts';
 export { claim, hashOf, newStart, nonceReader, prove, type Start } from './proof.ts';
 export { type Report, readReport, type Wiped, type WipeMethod, wipeMethods } from './report.ts';
-export { ensureTree, readsUserData, type Tree, type TreeName, treeFolders } from './trees/store.ts';
+export {
+  ensureTree,
+  type PackedSystem,
+  readsUserData,
+  type Tree,
+  type TreeName,
+  treeFolders,
+} from './trees/store.ts';

@@ -19,11 +19,21 @@ export interface InstallPlan {
   task: 'install';
   wipe: string[];
   layout: { kind: 'single' | 'raid1'; serials: string[] };
-  /** The tree that the same server is given with it: SHA-256 of its packed bytes, in hexadecimal. */
-  image: { sha256: string };
+  /** The system that the same server is given with it: SHA-256 of its packed bytes, in hexadecimal. */
+  image: { sha256: string; disk?: DiskPlan | undefined };
   identity: Identity;
   /** What the server does then. Default: it starts again. */
   after?: 'restart' | 'off' | undefined;
+}
+
+/** Of a system that is no file tree but the image of a disk. */
+export interface DiskPlan {
+  /** Of the disk as it is to be, once it is unpacked. */
+  sha256: string;
+  /** Whole MiB. */
+  bytes: number;
+  /** What its cloud-init reads of who it is, by the names of files. */
+  seed: Record<string, string>;
 }
 
 /** This system in memory, with the customer's keys; disks stay as they are. */
@@ -89,11 +99,35 @@ function checkInstall({ wipe, layout, image, identity, after = 'restart' }: Inst
   // Whatever stood there before would show through where the new system has not written yet.
   for (const serial of layout.serials)
     if (!wipe.includes(serial)) refuse(`the disk ${serial} is written to and not wiped`);
-  if (!/^[0-9a-f]{64}$/.test(image.sha256)) refuse('the checksum is no SHA-256');
+  if (!isSha256(image.sha256)) refuse('the checksum is no SHA-256');
+  if (image.disk !== undefined) checkDisk(image.disk, layout);
   checkPerson(identity);
   checkMac(identity.mac);
   if (identity.addresses.length === 0) refuse('a server without an address');
   identity.addresses.forEach(checkAddress);
+}
+
+const mib = 2 ** 20;
+/** Its beginning is written last. */
+const leastDisk = 8 * mib;
+/** The partition that holds the files has a few MiB, and no file of ours is as long. */
+const longestSeed = 512 * 1024;
+
+function checkDisk({ sha256, bytes, seed }: DiskPlan, { kind }: InstallPlan['layout']): void {
+  if (kind !== 'single') refuse('the image of a disk goes to one disk');
+  if (!isSha256(sha256)) refuse('the checksum of the disk is no SHA-256');
+  if (!Number.isSafeInteger(bytes) || bytes < leastDisk || bytes % mib !== 0)
+    refuse('the image of a disk has whole MiB, and eight at least');
+  const files = Object.entries(seed);
+  if (files.length === 0) refuse('nothing says who the server is');
+  for (const [name, content] of files) {
+    if (!/^[a-z][a-z-]{0,30}$/.test(name)) refuse(`not the name of a file: ${JSON.stringify(name)}`);
+    if (Buffer.byteLength(content) > longestSeed) refuse(`${name} is too long`);
+  }
+}
+
+function isSha256(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
 }
 
 function checkRescue(plan: RescuePlan): void {

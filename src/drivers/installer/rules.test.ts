@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InstallerError } from './failure.ts';
 import { readInventory } from './inventory.ts';
-import { checkPlan, type InstallPlan, type Plan } from './plan.ts';
+import { checkPlan, type DiskPlan, type InstallPlan, type Plan } from './plan.ts';
 import { claim, hashOf, newStart, nonceReader, prove } from './proof.ts';
 import { readReport } from './report.ts';
 
@@ -27,10 +27,17 @@ const rescue: Plan = {
   ...{ mac: '52:54:00:be:ef:01', addresses: [address] },
 };
 
+const diskPlan: DiskPlan = { sha256: 'b'.repeat(64), bytes: 8 * 2 ** 20, seed: { 'meta-data': '{}' } };
+const ofDisk = (change: Partial<DiskPlan> = {}): Plan => ({
+  ...{ ...install, layout: { kind: 'single', serials: ['A1'] } },
+  image: { ...install.image, disk: { ...diskPlan, ...change } },
+});
+
 describe('a plan', () => {
   it.each<[string, Plan]>([
     ['install', install],
     ['install on one disk', { ...install, layout: { kind: 'single', serials: ['A1'] } }],
+    ['install the image of a disk', ofDisk()],
     ['wipe', { task: 'wipe', wipe: ['S/N 12-3'] }],
     ['rescue', rescue],
     ['rescue without an address', { ...rescue, addresses: [] }],
@@ -47,6 +54,13 @@ describe('a plan', () => {
     ['no disk', { task: 'wipe', wipe: [] }],
     ['a serial number of two lines', { task: 'wipe', wipe: ['A1\nB2'] }],
     ['a checksum that is none', { ...install, image: { sha256: 'abc' } }],
+    ['the image of a disk on a mirror', { ...install, image: { ...install.image, disk: diskPlan } }],
+    ['the image of a disk without a checksum of its own', ofDisk({ sha256: '' })],
+    ['a disk of half a MiB more', ofDisk({ bytes: 8.5 * 2 ** 20 })],
+    ['a disk of hardly anything', ofDisk({ bytes: 2 ** 20 })],
+    ['nothing that says who the server is', ofDisk({ seed: {} })],
+    ['a file beside those of cloud-init', ofDisk({ seed: { '../passwd': '' } })],
+    ['a file that its place does not hold', ofDisk({ seed: { 'user-data': 'x'.repeat(600 * 1024) } })],
     ['a hostname of two lines', { ...install, identity: { ...identity, hostname: 'a\nb' } }],
     ['a key of two lines', { ...install, identity: { ...identity, keys: ['ssh-ed25519 A\ncommand'] } }],
     ['user data without end', { ...install, identity: { ...identity, userData: 'x'.repeat(65_537) } }],

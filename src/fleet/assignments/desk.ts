@@ -1,17 +1,32 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Desk, InventoryDisk, Plan, Report } from '../../drivers/installer/index.ts';
+import {
+  type Desk,
+  type InventoryDisk,
+  type PackedSystem,
+  type Plan,
+  type Report,
+  seedOf,
+} from '../../drivers/installer/index.ts';
 import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { enrolmentDesk } from '../enrolment/desks.ts';
 import { findStart, type KeptStart } from '../enrolment/starts.ts';
+import type { ServerSystem } from '../serverImages.ts';
 import { keepSeen } from '../servers/seen.ts';
 import { keepMeasuredDisks, otherThanSold } from './disksOf.ts';
 import { isDoubted } from './doubts.ts';
 import { hear } from './hear.ts';
 import { planInside } from './lockedOut.ts';
 import { lookForRescue } from './proveRescue.ts';
-import { type Assignment, assignmentById, failAssignment, lockAssignment, openWork } from './rows.ts';
-import { patient, type Trees } from './trees.ts';
+import {
+  type Assignment,
+  type AssignmentFailure,
+  assignmentById,
+  failAssignment,
+  lockAssignment,
+  openWork,
+} from './rows.ts';
+import { patient, type Systems } from './systems.ts';
 
 const startDisks = statement<
   { disks: string[] | null; measured: InventoryDisk[] | null },
@@ -40,9 +55,9 @@ const noteGiven = statement<never, { id: number; startId: number; now: Date }>(
 );
 
 /** Whom the installers of all servers call: of those with which something is to be done, and of those that nobody knows. */
-export function serverDesk(ctx: Context, trees: Trees): Desk {
+export function serverDesk(ctx: Context, systems: Systems): Desk {
   const strangers = enrolmentDesk(ctx);
-  const treeOf = patient(trees);
+  const systemOf = patient(systems);
   const assigned = async (hash: string): Promise<(KeptStart & { assignmentId: number }) | null> => {
     const start = await findStart(ctx, hash);
     return start !== null && start.assignmentId !== null
@@ -64,7 +79,7 @@ export function serverDesk(ctx: Context, trees: Trees): Desk {
     },
     async plan(start) {
       const mine = await assigned(start.tokenHash);
-      return mine === null ? strangers.plan(start) : planOf(ctx, treeOf, mine);
+      return mine === null ? strangers.plan(start) : planOf(ctx, systemOf, mine);
     },
     async meanwhile(start) {
       const mine = await assigned(start.tokenHash);
@@ -76,23 +91,30 @@ export function serverDesk(ctx: Context, trees: Trees): Desk {
       const mine = await assigned(start.tokenHash);
       if (mine === null) return strangers.image(start);
       const assignment = await ctx.db.maybe(assignmentById, { id: mine.assignmentId });
-      if (assignment === null || assignment.state !== 'working' || assignment.tree === null) return null;
-      const tree = await trees(assignment.tree, () => undefined);
-      if (tree.sha256 !== assignment.tree_sha256) return null;
-      return { bytes: (await stat(tree.file)).size, content: createReadStream(tree.file) };
+      const system = assignment?.state === 'working' ? installedBy(assignment) : null;
+      if (assignment === null || system === null) return null;
+      const packed = await systems(system, () => undefined);
+      if (packed.sha256 !== assignment.tree_sha256) return null;
+      return { bytes: (await stat(packed.file)).size, content: createReadStream(packed.file) };
     },
   };
+}
+
+/** What an assignment installs; null: nothing. */
+function installedBy({ tree, disk_image: disk }: Assignment): ServerSystem | null {
+  if (tree !== null) return { kind: 'tree', tree };
+  return disk === null ? null : { kind: 'disk', disk };
 }
 
 /** What a server is to do that is proved. What it lacks for it ends the assignment in words, before anything was done to a disk. */
 async function planOf(
   ctx: Context,
-  treeOf: ReturnType<typeof patient>,
+  systemOf: ReturnType<typeof patient>,
   { id: startId, mac, assignmentId }: KeptStart & { assignmentId: number },
 ): Promise<Plan> {
   const assignment = await ctx.db.maybe(assignmentById, { id: assignmentId });
   if (assignment === null || assignment.state !== 'working') return { task: 'restart' };
-  const { id, plan: sealed, tree: name } = assignment;
+  const { id, plan: sealed } = assignment;
   if (sealed === null) return { task: 'restart' };
   const { disks: said = null, measured = null } = (await ctx.db.maybe(startDisks, { startId })) ?? {};
   if (said === null) return { task: 'wait' };
@@ -112,10 +134,11 @@ async function planOf(
   const work = openWork(ctx, id, sealed);
   if (work.task === 'rescue') return { ...work, mac };
   if (work.task === 'wipe') return given(ctx, id, startId, work);
-  if (name === null) throw new Error(`assignment ${id} installs no system`);
-  const tree = await treeOf(name);
-  if ('problem' in tree) {
-    const { problem, isBuilding } = tree;
+  const system = installedBy(assignment);
+  if (system === null) throw new Error(`assignment ${id} installs no system`);
+  const packed = await systemOf(system);
+  if ('problem' in packed) {
+    const { problem, isBuilding } = packed;
     if (isBuilding) {
       await ctx.db.run(noteBuilding, { id, said: problem, now: ctx.clock.now() });
       return { task: 'wait' };
@@ -124,13 +147,18 @@ async function planOf(
     await ctx.db.run(noteProblem, { id, problem });
     return { task: 'wait' };
   }
+  const small = tooSmall(packed, work.layout.serials, measured ?? []);
+  if (small !== null) {
+    await transaction(ctx, 'fleet.refuseDisks', (tx) => refuse(tx, id, small, 'image_unusable'));
+    return { task: 'wait' };
+  }
   await ctx.db.run(noteProblem, { id, problem: null });
-  await ctx.db.run(nameTree, { id, sha256: tree.sha256, bytes: (await stat(tree.file)).size });
-  return given(ctx, id, startId, {
-    ...work,
-    image: { sha256: tree.sha256 },
-    identity: { ...work.identity, mac },
-  });
+  const { sha256, disk } = packed;
+  await ctx.db.run(nameTree, { id, sha256, bytes: (await stat(packed.file)).size });
+  const identity = { ...work.identity, mac };
+  const image =
+    disk === null ? { sha256 } : { sha256, disk: { ...disk, seed: seedOf(`server-${id}`, identity) } };
+  return given(ctx, id, startId, { ...work, image, identity });
 }
 
 /** Noted before it goes out: from here on its disks may be written to. Of work that was called off meanwhile nothing goes out. */
@@ -148,9 +176,32 @@ async function notAsSold(
   return kind === 'install' && measured !== null ? otherThanSold(ctx, serverId, measured) : null;
 }
 
-async function refuse(tx: TxContext, id: number, wrong: string): Promise<void> {
+/** Beside the image there has to be room for who the server is. */
+const roomBeside = 8 * 2 ** 20;
+
+/** Which of the disks cannot take the image of a disk; null: all can, or it is none. */
+function tooSmall(
+  { disk: image }: PackedSystem,
+  serials: readonly string[],
+  measured: readonly InventoryDisk[],
+): string | null {
+  if (image === null) return null;
+  const gb = (bytes: number) => Math.ceil(bytes / 1e8) / 10;
+  const small = measured.find(
+    ({ serial, bytes }) => serials.includes(serial) && bytes < image.bytes + roomBeside,
+  );
+  if (small === undefined) return null;
+  return `the image takes ${gb(image.bytes + roomBeside)} GB, and the disk ${small.serial} has ${gb(small.bytes)}`;
+}
+
+async function refuse(
+  tx: TxContext,
+  id: number,
+  wrong: string,
+  code: AssignmentFailure = 'other_disks',
+): Promise<void> {
   const assignment = await tx.db.maybe(lockAssignment, { id });
-  if (assignment?.state === 'working') await failAssignment(tx, id, 'other_disks', wrong);
+  if (assignment?.state === 'working') await failAssignment(tx, id, code, wrong);
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { Inventory, TreeName } from '../../drivers/installer/index.ts';
+import type { Inventory } from '../../drivers/installer/index.ts';
 import { type Context, statement, type TxContext } from '../../platform/index.ts';
+import type { ServerSystem } from '../serverImages.ts';
 import { disksOf, type ServerDisk } from './disksOf.ts';
 import {
   type Assignment,
@@ -20,6 +21,7 @@ const insert = statement<
     serviceId: number | null;
     kind: string;
     tree: string | null;
+    diskImage: string | null;
     disks: string;
     wipe: string | null;
     keys: string | null;
@@ -29,8 +31,8 @@ const insert = statement<
   }
 >(
   'fleet.insertAssignment',
-  `insert into server_assignments (server_id, service_id, kind, state, tree, disks, wipe, keys, has_password, layout, opened_at)
-   values (:serverId, :serviceId, :kind, 'open', :tree, :disks::jsonb, :wipe::jsonb, :keys::jsonb, :hasPassword, :layout, :now) returning id`,
+  `insert into server_assignments (server_id, service_id, kind, state, tree, disk_image, disks, wipe, keys, has_password, layout, opened_at)
+   values (:serverId, :serviceId, :kind, 'open', :tree, :diskImage::jsonb, :disks::jsonb, :wipe::jsonb, :keys::jsonb, :hasPassword, :layout, :now) returning id`,
 );
 const inventoryById = statement<{ inventory: Inventory | null }, { id: number }>(
   'fleet.inventoryOfAssignment',
@@ -55,7 +57,7 @@ export async function openAssignment(
   tx: TxContext,
   serverId: number,
   work: Work,
-  tree: TreeName | null,
+  system: ServerSystem | null,
   { serviceId = null, isOthers = false }: { serviceId?: number | null; isOthers?: boolean } = {},
 ): Promise<number> {
   const disks = (await disksOf(tx, serverId)).map(({ serial }) => serial);
@@ -70,7 +72,8 @@ export async function openAssignment(
       serverId,
       serviceId,
       kind: work.task,
-      tree,
+      tree: system?.kind === 'tree' ? system.tree : null,
+      diskImage: system?.kind === 'disk' ? JSON.stringify(system.disk) : null,
       disks: JSON.stringify(disks),
       wipe,
       now: tx.clock.now(),
@@ -129,4 +132,11 @@ export function layoutOf(
     }
   const [first] = kinds.flatMap((kind) => disks.filter((each) => each.kind === kind));
   return first === undefined ? null : { kind: 'single', serials: [first.serial] };
+}
+
+/** Where a system goes that nobody said a place for, as {@link layoutOf} chooses; the image of a disk to the first of these. Null: it has no disk. */
+export function placeOf(system: ServerSystem, disks: readonly ServerDisk[]): ReturnType<typeof layoutOf> {
+  const usual = layoutOf(disks);
+  if (usual === null || system.kind === 'tree') return usual;
+  return { kind: 'single', serials: usual.serials.slice(0, 1) };
 }

@@ -1,4 +1,11 @@
-import type { InstallPlan, Plan, RescuePlan, TreeName, Wiped } from '../../drivers/installer/index.ts';
+import type {
+  DiskSource,
+  InstallPlan,
+  Plan,
+  RescuePlan,
+  TreeName,
+  Wiped,
+} from '../../drivers/installer/index.ts';
 import { type Context, type SealedValue, statement, type TxContext } from '../../platform/index.ts';
 
 /** What the installer is to do, but for what is known only once a start is proved: which bytes the tree has, and from which port it started. */
@@ -39,6 +46,8 @@ export interface Assignment {
   state: AssignmentState;
   plan: Buffer | null;
   tree: TreeName | null;
+  /** What it downloads and writes to one disk, where it installs no tree. */
+  disk_image: DiskSource | null;
   tree_sha256: string | null;
   tree_bytes: number | null;
   disks: string[];
@@ -62,7 +71,7 @@ export interface Assignment {
   locked_out_at: Date | null;
 }
 
-const columns = `id, server_id, service_id, kind, state, plan, tree, tree_sha256, tree_bytes, disks, wipe, step, bytes, erasures, failure_code, failure, tries,
+const columns = `id, server_id, service_id, kind, state, plan, tree, disk_image, tree_sha256, tree_bytes, disks, wipe, step, bytes, erasures, failure_code, failure, tries,
   opened_at, powered_at, heard_at, ended_at, given_at, reached_at, locked_out_at`;
 export const assignmentById = statement<Assignment, { id: number }>(
   'fleet.assignment',

@@ -74,7 +74,7 @@ const wholeName = `${cloudConfigHead}${JSON.stringify({ prefer_fqdn_over_hostnam
  * that a boot without secrets is not a new machine.
  * Source: cloud-init's reference, "NoCloud" and "Networking config Version 2".
  */
-function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | null): FileEntry[] {
+export function cloudInitSeed(id: string, known: PublicIdentity, secrets: Secrets | null): FileEntry[] {
   const meta = { 'instance-id': known.instanceId ?? id, 'local-hostname': known.hostname };
   const files: FileEntry[] = [
     { path: 'meta-data', content: JSON.stringify(meta) },

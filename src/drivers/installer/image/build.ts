@@ -105,7 +105,7 @@ async function readDrivers(
 
 const scripts = [
   ...['agent', 'inventory', 'set_bmc', 'wipe_all', 'wipe', 'install_tree', 'identify', 'bootable'],
-  'rescue',
+  ...['install_disk', 'give_way', 'rescue'],
 ];
 
 /** What we wrote: programs by their name, and what they share. */

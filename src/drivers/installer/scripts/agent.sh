@@ -32,7 +32,10 @@ done
 say "task: $(plan .task)"
 case $(plan .task) in
   wipe) wipe_all ;;
-  install) wipe_all && install_tree ;;
+  install)
+    case $(plan '.image.disk | type') in object) with=install_disk ;; *) with=install_tree ;; esac
+    wipe_all && $with
+    ;;
   rescue) exec rescue ;;
   restart) ;;
   *) failed "the task $(plan .task) is not known here" ;;

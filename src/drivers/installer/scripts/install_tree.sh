@@ -84,6 +84,7 @@ for name in $(jq -r '.disks[].name' /run/innkeeper/disks); do
   fi
   umount /tmp/other
 done
+give_way image $disks
 umount /mnt || ruined 'the file system does not let go'
 [ "$root" = /dev/md0 ] && { mdadm --stop /dev/md0 2>/dev/null || ruined 'the RAID does not let go'; }
 sync

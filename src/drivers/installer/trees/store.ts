@@ -7,11 +7,15 @@ import { kept } from '../../debian/index.ts';
 import { debianTree } from './debian.ts';
 import { tinyTree } from './tiny.ts';
 
-/** A system that servers are installed with: its file tree, packed, and the SHA-256 of these bytes in hexadecimal. */
-export interface Tree {
+/** A system that servers are installed with, packed, and the SHA-256 of these bytes in hexadecimal. */
+export interface PackedSystem {
   file: string;
   sha256: string;
+  /** Of a system that comes as the image of a disk: how long that is, and its own checksum. Null: it is a file tree. */
+  disk: { sha256: string; bytes: number } | null;
 }
+
+export type Tree = PackedSystem & { disk: null };
 
 /** The trees that we build ourselves: each writes a tar archive, and gives what packs it. */
 const recipes = { tiny: tinyTree, 'debian-12': debianTree };
@@ -44,5 +48,9 @@ export async function ensureTree(
     await pipeline(createReadStream(packed), hash);
     await writeFile(join(partial, 'sha256'), hash.digest('hex'));
   });
-  return { file: join(folder, 'tree.tar.zst'), sha256: await readFile(join(folder, 'sha256'), 'utf8') };
+  return {
+    file: join(folder, 'tree.tar.zst'),
+    sha256: await readFile(join(folder, 'sha256'), 'utf8'),
+    disk: null,
+  };
 }

@@ -10,7 +10,17 @@ import { Act, Group, ListPage, Named, Text, Tick, useColumns } from '../../ui/in
 export function Images() {
   const { t } = useText();
   const columns = useColumns<Schema<'Image'>>(
-    ['slug', 'name', 'version', 'state', 'active', 'min_memory_mib', 'min_disk_gib', 'actions'],
+    [
+      'slug',
+      'name',
+      'version',
+      'state',
+      'active',
+      'for_servers',
+      'min_memory_mib',
+      'min_disk_gib',
+      'actions',
+    ],
     {
       state: ({ state, progress, error, clusters }) => (
         <>
@@ -42,11 +52,12 @@ export function Images() {
           text={t('running.newImageText')}
           size="sm"
           isFirst
-          onAct={({ slug = '', name = '', version = '', url = '', sha256 = '', ...sizes }) =>
+          onAct={({ slug = '', name = '', version = '', url = '', sha256 = '', for_servers, ...sizes }) =>
             client.post('/staff/images', {
               body: {
                 ...{ slug, name, version, source: { kind: 'download', url, sha256, guest: 'cloud-init' } },
                 ...{ min_memory_mib: Number(sizes.min_memory_mib), min_disk_gib: Number(sizes.min_disk_gib) },
+                for_servers: for_servers !== undefined,
               },
             })
           }
@@ -58,6 +69,7 @@ export function Images() {
           <Named name="sha256" />
           <Named name="min_memory_mib" value="512" />
           <Named name="min_disk_gib" value="5" />
+          <Tick name="for_servers" label={t('running.offeredForServers')} />
         </Act>
       }
     />
@@ -65,7 +77,7 @@ export function Images() {
 }
 
 /** What staff decides of an image, and not how far its preparation is. */
-const decided = shown(['name', 'version', 'min_memory_mib', 'min_disk_gib', 'active']);
+const decided = shown(['name', 'version', 'min_memory_mib', 'min_disk_gib', 'active', 'for_servers']);
 
 function Acts({ of: image }: { of: Schema<'Image'> }) {
   const { t } = useText();
@@ -77,12 +89,14 @@ function Acts({ of: image }: { of: Schema<'Image'> }) {
         fields={changeOperatingSystemImage}
         label={t('support.change')}
         of={partOf(drawnOf('/staff/images/{slug}', { path }), ({ image: whole }) => decided(whole))}
-        onAct={({ name, version, active, ...sizes }, _files, ifMatch) =>
+        onAct={({ name, version, active, for_servers, ...sizes }, _files, ifMatch) =>
           client.patch('/staff/images/{slug}', {
             ifMatch,
             path,
             body: {
               ...{ name, version, active: active !== undefined },
+              // What we build is for servers or is not, whatever anybody says.
+              ...(image.source.kind === 'download' && { for_servers: for_servers !== undefined }),
               ...{ min_memory_mib: Number(sizes.min_memory_mib), min_disk_gib: Number(sizes.min_disk_gib) },
             },
           })
@@ -95,6 +109,13 @@ function Acts({ of: image }: { of: Schema<'Image'> }) {
             <Named name="min_memory_mib" value={now.min_memory_mib} />
             <Named name="min_disk_gib" value={now.min_disk_gib} />
             <Tick name="active" label={t('running.offered')} defaultChecked={now.active} />
+            {image.source.kind === 'download' && (
+              <Tick
+                name="for_servers"
+                label={t('running.offeredForServers')}
+                defaultChecked={now.for_servers}
+              />
+            )}
           </>
         )}
       </Act>
