@@ -268,8 +268,9 @@ function viewProduct(product: Product) {
   };
 }
 
-function viewOffer({ threads, memoryGb, storageGb, location, ready }: ServerOffer) {
-  return { threads, memory_gb: memoryGb, storage_gb: storageGb, location, stock: ready };
+function viewOffer({ threads, memoryGb, storageGb, portMbps, location, ready }: ServerOffer) {
+  const has = { threads, memory_gb: memoryGb, storage_gb: storageGb, port_mbps: portMbps };
+  return { ...has, location, stock: ready };
 }
 
 function viewOption(option: Option, money: (minor: number) => string) {

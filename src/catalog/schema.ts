@@ -84,6 +84,12 @@ export const Product = named(
             storage_gb: Nullable(
               Type.Integer({ description: 'All of its disks together: what option2 chooses' }),
             ),
+            port_mbps: Nullable(
+              Type.Integer({
+                description:
+                  'In Mbit/s: what option7 chooses, once a profile of the product says it; null: it is not said',
+              }),
+            ),
             location: Type.String({ description: 'What option8 chooses' }),
             stock: Type.Integer({ description: 'How many of these can be ordered' }),
           }),

@@ -123,7 +123,7 @@ export const examples = {
             bytes: 960_197_124_096,
           },
         ],
-        ports: [{ name: 'eth0', mac: '3c:ec:ef:10:20:30', linked: true }],
+        ports: [{ name: 'eth0', mac: '3c:ec:ef:10:20:30', linked: true, speed_mbps: 10_000 }],
       },
       measured_at: '2026-01-20T10:00:00.000Z',
       differences: [

@@ -279,6 +279,7 @@ interface ProfileRules {
   memory_gib?: number | null;
   model?: string | null;
   disks?: { kind: string; gb: number; count: number }[] | null;
+  port_mbps?: number | null;
   product_id?: number | null;
 }
 

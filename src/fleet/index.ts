@@ -39,8 +39,8 @@ export {
   findUnfinishedOf,
   inventoryOf,
   layoutOf,
-  placeOf,
   openAssignment,
+  placeOf,
 } from './assignments/open.ts';
 export { othersAtBmc, type Renewed, renewBmcPassword, shutOthersOut } from './assignments/ownBmc.ts';
 export { lookForRescue, proveAnew } from './assignments/proveRescue.ts';
@@ -124,6 +124,7 @@ export {
 export { addPool, gatewaysOf, type Pool } from './pools.ts';
 export { imagePreparation } from './prepareImage.ts';
 export { unorderable } from './profiles/orderable.ts';
+export { readSpeed } from './profiles/speed.ts';
 export { dedicatedModule } from './profiles/staff.ts';
 export { replaceNode } from './replaceNode.ts';
 export { setReverseName } from './reverse.ts';

@@ -10,6 +10,8 @@ export interface ServersOnSale {
   diskGb?: number;
   location?: string;
   state?: string;
+  /** Of its port, as it was measured and as its profile says it. Default: neither. */
+  portMbps?: number;
 }
 
 let made = 0;
@@ -54,7 +56,7 @@ export async function newServers(
   product: TestProduct,
   productId: number | null,
   count: number,
-  { memoryGb = 64, diskGb = 960, location = 'AMS', state = 'ready' }: ServersOnSale = {},
+  { memoryGb = 64, diskGb = 960, location = 'AMS', state = 'ready', portMbps }: ServersOnSale = {},
 ): Promise<{ profileId: number; serverIds: number[] }> {
   const { staff } = product;
   const model = `Model ${next()}`;
@@ -67,7 +69,7 @@ export async function newServers(
     const { body } = await staff.post('/staff/servers', server);
     const { id } = body.data.server;
     serverIds.push(id);
-    const hardware = JSON.stringify(hardwareOf(model, serial, memoryGb, diskGb));
+    const hardware = JSON.stringify(hardwareOf(model, serial, memoryGb, diskGb, portMbps));
     await sql(
       product,
       'update servers set hardware = $2::jsonb, measured_at = now(), state = $3 where id = $1',
@@ -76,13 +78,20 @@ export async function newServers(
   }
   const disks = [{ kind: 'nvme', gb: diskGb, count: 2 }];
   const profile = await staff.post('/staff/server-profiles', {
-    ...{ name: `Profile ${next()}`, model, memory_gib: memoryGb, disks, product_id: productId },
+    ...{
+      name: `Profile ${next()}`,
+      model,
+      memory_gib: memoryGb,
+      disks,
+      port_mbps: portMbps ?? null,
+      product_id: productId,
+    },
   });
   if (profile.status !== 200) throw new Error(JSON.stringify(profile.body));
   return { profileId: profile.body.data.profile.id, serverIds };
 }
 
-function hardwareOf(model: string, serial: string, memoryGb: number, diskGb: number) {
+function hardwareOf(model: string, serial: string, memoryGb: number, diskGb: number, speedMbps?: number) {
   return {
     system: { uuid: 'u', vendor: 'V', product: model, serial },
     firmware: { version: '1', boot: 'uefi' },
@@ -93,7 +102,7 @@ function hardwareOf(model: string, serial: string, memoryGb: number, diskGb: num
       ...{ serial: `${serial}-${nth}`, model: 'M', firmware: '1', kind: 'nvme', healthy: true },
       bytes: diskGb * 1e9,
     })),
-    ports: [{ name: 'eth0', mac: '52:54:00:00:00:01', linked: true }],
+    ports: [{ name: 'eth0', mac: '52:54:00:00:00:01', linked: true, ...(speedMbps && { speedMbps }) }],
     bmc: { firmware: '1', address: '192.0.2.7', mac: '52:54:00:00:00:02' },
   };
 }

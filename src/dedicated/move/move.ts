@@ -159,12 +159,15 @@ async function wantedOf(
 ): Promise<AnotherServer> {
   const server = await serverOfService(ctx, serviceId);
   const { productId, options } = await requireOrder(ctx, serviceId);
-  const { memoryGb, storageGb, location } = choiceOf({ productId, options: dedicatedOptions.read(options) });
+  const { memoryGb, storageGb, portMbps, location } = choiceOf({
+    productId,
+    options: dedicatedOptions.read(options),
+  });
   const where = (await locationOfAddresses(ctx, serviceId)) ?? server?.location ?? location;
   if (where === null)
     throw fail('action_not_allowed', { message: 'Nobody knows where the addresses of the service are' });
   const profileId = server?.profileId ?? null;
-  return { serviceId, productId, memoryGb, storageGb, location: where, profileId, serverId };
+  return { serviceId, productId, memoryGb, storageGb, portMbps, location: where, profileId, serverId };
 }
 
 async function holdOne(tx: TxContext, wanted: AnotherServer, { to_server_id: said }: MoveBody) {

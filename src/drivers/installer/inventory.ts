@@ -54,6 +54,8 @@ export const RawInventory = Type.Object({
   bmc: Text(20_000),
   /** EFI variables of what it starts from; installers of before say nothing of it. */
   efi: Type.Optional(Text(400_000)),
+  /** A line for each port: its name and its speed; installers of before say nothing of it. */
+  speeds: Type.Optional(Text(20_000)),
 });
 
 /** More than any server has; a stranger may say more. */
@@ -75,7 +77,8 @@ export interface Inventory {
   memoryMib: number;
   memoryModules: { slot: string; mib: number; type: string }[];
   disks: InventoryDisk[];
-  ports: { name: string; mac: string; linked: boolean }[];
+  /** `speedMbps` is what port and switch have agreed on; absent: nobody knows. */
+  ports: { name: string; mac: string; linked: boolean; speedMbps?: number }[];
   /** Its controller, as it is seen from inside; null where the machine's own bus has none. */
   bmc: { firmware: string | null; address: string | null; mac: string | null } | null;
 }
@@ -138,9 +141,27 @@ function understood(raw: Static<typeof RawInventory>): Inventory {
     disks: raw.disks.filter((disk) => isSerial(disk.smart.serial_number ?? '')).map(diskOf),
     ports: raw.links
       .filter((link) => link.link_type === 'ether' && isOfOnePort(link.address ?? ''))
-      .map((link) => ({ name: link.ifname, mac: link.address ?? '', linked: link.operstate === 'UP' })),
+      .map((link) => portOf(link, speedsOf(raw.speeds ?? ''))),
     bmc: controllerOf(raw.bmc),
   };
+}
+
+/** Faster ones there are none; what a driver does not know it says as -1. */
+const mostMbps = 1_000_000;
+
+function speedsOf(text: string): Map<string, number> {
+  const lines = [...text.matchAll(/^(\S{1,20}) (\d{1,7})$/gm)];
+  const known = lines.map(([, name = '', mbps]) => [name, Number(mbps)] as const);
+  return new Map(known.filter(([, mbps]) => mbps > 0 && mbps <= mostMbps));
+}
+
+function portOf(
+  { ifname: name, address: mac = '', operstate }: Static<typeof RawInventory>['links'][number],
+  speeds: ReadonlyMap<string, number>,
+): Inventory['ports'][number] {
+  const linked = operstate === 'UP';
+  const speedMbps = linked ? speeds.get(name) : undefined;
+  return { name, mac, linked, ...(speedMbps !== undefined && { speedMbps }) };
 }
 
 /** What begins with an odd byte is for many; zeros are nobody's. */

@@ -193,6 +193,13 @@ describe('an inventory', () => {
     expect(readInventory({ ...raw, links: [...links, nic] }).ports).toHaveLength(1);
   });
 
+  it('says what port and switch agreed on, of ports with a cable whose driver says it', () => {
+    const links = [...[0, 1, 2, 3].map(nicOf), { ...nicOf(4), operstate: 'DOWN' }];
+    const speeds = 'lo \neth0 10000\neth1 -1\neth2 \neth3 4294967295\neth4 1000\n';
+    const read = readInventory({ ...raw, links, speeds }).ports;
+    expect(read.map(({ speedMbps }) => speedMbps)).toEqual([10_000, ...Array(4).fill(undefined)]);
+  });
+
   it('counts no more than there can be, and keeps no more words than are read', () => {
     const lscpu = [
       { field: 'CPU(s):', data: '9'.repeat(300) },

@@ -87,7 +87,8 @@ export async function otherThanSold(
   const { name, disks, hardware } = sold;
   if (disks === null || hardware === null) return null;
   const asMeasured = { ...hardware, disks: [...measured] };
-  if (fits({ ...{ threads: null, memory_gib: null, model: null }, disks }, asMeasured)) return null;
+  if (fits({ ...{ threads: null, memory_gib: null, model: null, port_mbps: null }, disks }, asMeasured))
+    return null;
   const says = disks.map(({ kind, gb, count }) => `${count} × ${kind} of ${gb} GB`).join(', ');
   return `it has ${measured.map(inWords).join(', ')}, and was sold as ${name} with ${says}`;
 }

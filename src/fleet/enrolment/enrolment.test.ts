@@ -281,10 +281,15 @@ describe('a machine that nobody knows', () => {
     expect(plugged).toMatchObject([{ mac: macs[0], switch: 'sw0', switch_port: 'swp1' }]);
     await accept(arrival.id, { name: 'plugged' });
     const { arrival: after } = await obeyed(arrival.id, arrival);
-    expect((await serverOf(after.server_id)).ports).toMatchObject([
+    const server = await serverOf(after.server_id);
+    expect(server.ports).toMatchObject([
       { mac: macs[0], switch: 'sw0', switch_port: 'swp1' },
       { mac: macs[1], switch: null },
       { mac: macs[2], switch: null },
+    ]);
+    // Its own drivers do not say how fast they are.
+    expect(server.hardware.ports.map(({ speed_mbps: mbps }: { speed_mbps: number }) => mbps)).toEqual([
+      ...[10_000, null, null],
     ]);
   });
 

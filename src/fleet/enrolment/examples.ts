@@ -37,7 +37,7 @@ const arrival = {
         ...{ kind: 'nvme', healthy: true },
       },
     ],
-    ports: [{ name: 'eth0', mac: '52:54:00:12:34:66', linked: true }],
+    ports: [{ name: 'eth0', mac: '52:54:00:12:34:66', linked: true, speed_mbps: 10_000 }],
     boot_order: ['network', 'disk'],
     bmc: { firmware: '2.88', address: '192.0.2.108', mac: '52:54:00:12:34:67' },
   },

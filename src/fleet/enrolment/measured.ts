@@ -23,6 +23,13 @@ const unplug = statement<never, { serverId: number; plugged: string }>(
    where p.server_id = :serverId and p.switch_id = g.switch_id and p.switch_port = g.switch_port`,
 );
 
+// Of ports whose own driver does not know it.
+const switchSpeeds = statement<{ mac: string; mbps: number }, { plugged: string }>(
+  'fleet.speedsOfArrival',
+  `select g.mac::text as mac, w.speed_mbps as mbps from jsonb_to_recordset(:plugged::jsonb) g (mac macaddr, switch_id bigint, switch_port text)
+   join switch_ports w on w.switch_id = g.switch_id and w.name = g.switch_port where w.speed_mbps > 0`,
+);
+
 /** Whether what a machine says that it has can be this server's; `conflict` where another has it. Nothing is written. */
 export async function refuseAnothers(tx: TxContext, serverId: number, machine: Measured): Promise<void> {
   await refuseMacsElsewhere(tx, serverId, macsOf(machine));
@@ -36,7 +43,12 @@ export async function keepMeasured(tx: TxContext, serverId: number, machine: Mea
   const plugged = JSON.stringify(machine.plugged);
   await tx.db.run(unplug, { serverId, plugged });
   await tx.db.run(plugIn, { serverId, plugged });
-  await keepHardware(tx, serverId, machine.inventory);
+  const speeds = new Map((await tx.db.many(switchSpeeds, { plugged })).map(({ mac, mbps }) => [mac, mbps]));
+  const ports = machine.inventory.ports.map((port) => {
+    const speedMbps = port.speedMbps ?? speeds.get(port.mac);
+    return { ...port, ...(speedMbps !== undefined && { speedMbps }) };
+  });
+  await keepHardware(tx, serverId, { ...machine.inventory, ports });
 }
 
 function macsOf({ inventory, mac }: Measured): string[] {

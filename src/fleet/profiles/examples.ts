@@ -4,7 +4,7 @@ const id = 4503599627371501;
 
 const rules = {
   ...{ threads: 16, memory_gib: 64, model: null, product_id: null },
-  disks: [{ kind: 'nvme', gb: 960, count: 2 }],
+  ...{ disks: [{ kind: 'nvme', gb: 960, count: 2 }], port_mbps: null },
 };
 const profile = {
   ...{ id, name: 'AX-16', ...rules, product: null, note: null, servers: 0, ready: 0 },

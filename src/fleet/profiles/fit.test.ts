@@ -14,10 +14,11 @@ const server = (change: Partial<Measured> = {}): Measured => ({
   disks: [disk('nvme', 960.197), disk('nvme', 960.197, 1)],
   ...change,
 });
-const open: Rules = { threads: null, memory_gib: null, model: null, disks: null };
+const open: Rules = { threads: null, memory_gib: null, model: null, disks: null, port_mbps: null };
 const whole: Rules = {
   ...{ threads: 16, memory_gib: 64, model: 'poweredge r6515' },
   disks: [{ kind: 'nvme', gb: 960, count: 2 }],
+  port_mbps: null,
 };
 
 describe('a profile', () => {
@@ -64,12 +65,37 @@ describe('a profile', () => {
   });
 });
 
+describe('the speed of a port', () => {
+  const rules: Rules = { ...open, port_mbps: 10_000 };
+  const ports = (...speeds: (number | undefined)[]) =>
+    server({
+      ports: speeds.map((speedMbps, nth) => ({
+        ...{ name: `eth${nth}`, mac: `52:54:00:00:00:0${nth}`, linked: speedMbps !== undefined },
+        ...(speedMbps !== undefined && { speedMbps }),
+      })),
+    });
+
+  it('is that of the fastest, exactly', () => {
+    expect(fits(rules, ports(1_000, 10_000, undefined))).toBe(true);
+    expect(fits(rules, ports(10_000, 25_000))).toBe(false);
+    expect(fits(rules, ports(1_000))).toBe(false);
+  });
+
+  it('that nobody knows fits a profile that leaves it open, and no other', () => {
+    for (const unknown of [ports(undefined), ports(), server()]) {
+      expect(fits(rules, unknown)).toBe(false);
+      expect(fits({ ...open, threads: 16 }, unknown)).toBe(true);
+    }
+  });
+});
+
 describe('of several profiles', () => {
   const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
   const rules: fc.Arbitrary<Rules> = fc.record({
     ...{ threads: maybe(fc.constantFrom(8, 16)), memory_gib: maybe(fc.constantFrom(32, 64)) },
     model: maybe(fc.constantFrom('PowerEdge R6515', 'Other')),
     disks: maybe(fc.constantFrom([{ kind: 'nvme' as const, gb: 960, count: 2 }], [])),
+    port_mbps: maybe(fc.constantFrom(1_000)),
   });
   const said = (each: Rules) => Object.values(each).filter((rule) => rule !== null).length;
 

@@ -8,6 +8,8 @@ export interface Rules {
   memory_gib: number | null;
   /** What its maker calls it, in whatever letters. */
   model: string | null;
+  /** Of its fastest port, as far as the switch goes along; Mbit/s. */
+  port_mbps: number | null;
   /** Every disk that it has: one more or another is another server. */
   disks: DiskRule[] | null;
 }
@@ -19,7 +21,8 @@ export interface DiskRule {
   count: number;
 }
 
-export type Measured = Pick<Inventory, 'system' | 'processor' | 'memoryMib' | 'memoryModules' | 'disks'>;
+export type Measured = Pick<Inventory, 'system' | 'processor' | 'memoryMib' | 'memoryModules' | 'disks'> &
+  Partial<Pick<Inventory, 'ports'>>;
 
 /** What firmware and kernel keep for themselves of memory whose modules nobody knows: a tenth of a small one. */
 const leastOfMemory = 0.88;
@@ -27,11 +30,15 @@ const leastOfMemory = 0.88;
 export const sizeTolerance = 0.03;
 
 /** Whether a server is what the rules say. */
-export function fits({ threads, memory_gib: gib, model, disks }: Rules, measured: Measured): boolean {
+export function fits(
+  { threads, memory_gib: gib, model, disks, port_mbps: mbps }: Rules,
+  measured: Measured,
+): boolean {
   return (
     (threads === null || measured.processor.threads === threads) &&
     (gib === null || isMemory(gib * 1024, measured)) &&
     (model === null || sameWords(measured.system.product, model)) &&
+    (mbps === null || portMbpsOf(measured) === mbps) &&
     (disks === null || areDisks(disks, measured.disks))
   );
 }
@@ -45,8 +52,14 @@ export function bestFit<R extends Rules>(inOrder: readonly R[], measured: Measur
 }
 
 /** How many rules there are in it. */
-export function saidBy({ threads, memory_gib: gib, model, disks }: Rules): number {
-  return [threads, gib, model, disks].filter((rule) => rule !== null).length;
+export function saidBy({ threads, memory_gib: gib, model, disks, port_mbps: mbps }: Rules): number {
+  return [threads, gib, model, disks, mbps].filter((rule) => rule !== null).length;
+}
+
+/** What the fastest of its ports can; null: nobody knows of any. */
+function portMbpsOf({ ports = [] }: Measured): number | null {
+  const known = ports.flatMap(({ speedMbps }) => speedMbps ?? []);
+  return known.length === 0 ? null : Math.max(...known);
 }
 
 function isMemory(mib: number, { memoryMib, memoryModules }: Measured): boolean {

@@ -9,7 +9,7 @@ interface MeasuredServer {
 
 const inOrder = statement<Rules & { id: number }>(
   'fleet.serverProfilesInOrder',
-  'select id, threads, memory_gib, model, disks from server_profiles order by id',
+  'select id, threads, memory_gib, model, disks, port_mbps from server_profiles order by id',
 );
 const holdProfiles = statement<{ locked: 1 }>(
   'fleet.holdServerProfiles',

@@ -1,4 +1,5 @@
 import { type Context, statement } from '../../platform/index.ts';
+import { readSpeed } from './speed.ts';
 
 /** An option of a product, as far as it can choose a profile. */
 export interface Asked {
@@ -7,12 +8,16 @@ export interface Asked {
   min?: number | null;
   max?: number | null;
   step?: number | null;
+  choices?: readonly { value: string }[] | null;
 }
 
 /** What a profile says, to the gigabyte; null: nothing. */
 export interface Said {
   memoryGb: number | null;
   storageGb: number | null;
+  portMbps: number | null;
+  /** Whether the speed chooses: a profile of the product says one. */
+  choosesPort: boolean;
 }
 
 interface ProductAsked {
@@ -25,7 +30,7 @@ interface ProductAsked {
 const productAsked = statement<ProductAsked, { id: number }>(
   'fleet.productOfProfile',
   `select p.name, p.module_id, p.status,
-     (select coalesce(jsonb_agg(jsonb_build_object('key', o.key, 'kind', o.kind, 'min', o.min, 'max', o.max, 'step', o.step) order by o.key), '[]')
+     (select coalesce(jsonb_agg(jsonb_build_object('key', o.key, 'kind', o.kind, 'min', o.min, 'max', o.max, 'step', o.step, 'choices', o.choices) order by o.key), '[]')
       from product_options o where o.product_id = p.id and not o.retired) as options
    from products p where p.id = :id`,
 );
@@ -42,6 +47,22 @@ const chosenBy = [
 
 /** Why nobody could order the servers of a profile by what the product asks for; empty: they can be. */
 export function unorderable(options: readonly Asked[], said: Said): string[] {
+  return [...withoutAmount(options, said), ...withoutSpeed(options, said)];
+}
+
+function withoutSpeed(options: readonly Asked[], { portMbps, choosesPort }: Said): string[] {
+  const asked = options.find(({ key }) => key === 'option7');
+  if (asked?.kind !== 'choice') return [];
+  if (portMbps === null)
+    return choosesPort
+      ? ['the product asks for option7, and the profile does not say how fast its port is']
+      : [];
+  const values = (asked.choices ?? []).map(({ value }) => value);
+  if (values.some((value) => readSpeed(value) === portMbps)) return [];
+  return [`nobody can order a port of ${portMbps} Mbit/s by option7, which has ${values.join(', ')}`];
+}
+
+function withoutAmount(options: readonly Asked[], said: Said): string[] {
   return chosenBy.flatMap(([key, name, what]) => {
     const asked = options.find((option) => option.key === key);
     if (asked === undefined || asked.kind !== 'integer') return [];

@@ -32,6 +32,13 @@ const Model = line(100, {
   description: 'What its maker calls it, in whatever letters',
   examples: ['PowerEdge R6515'],
 });
+const PortMbps = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000,
+  description:
+    'What its fastest port and the switch that it is plugged into have agreed on, in Mbit/s; of a port that does not say it, what the switch says',
+  examples: [10_000],
+});
 const DiskRule = named(
   'ServerDiskRule',
   Strict({
@@ -59,6 +66,7 @@ export const Profile = named(
     memory_gib: Nullable(MemoryGib),
     model: Nullable(Type.String()),
     disks: Nullable(Disks),
+    port_mbps: Nullable(PortMbps),
     product_id: Nullable({ ...Id, description: 'What its servers are sold as; null: nothing' }),
     product: Nullable(Type.String({ description: 'The name of that product' })),
     note: Nullable(Type.String()),
@@ -81,6 +89,7 @@ const rules = {
   memory_gib: Type.Optional(Nullable(MemoryGib)),
   model: Type.Optional(Nullable(Model)),
   disks: Type.Optional(Nullable(Disks)),
+  port_mbps: Type.Optional(Nullable(PortMbps)),
   product_id: Type.Optional(
     Nullable({
       ...Id,

@@ -45,16 +45,17 @@ export interface NewProfile extends Partial<Rules>, Partial<SoldAs> {
 
 export type ProfileChange = Partial<NewProfile>;
 
-type Written = Omit<Rules, 'disks' | 'memory_gib'> & {
+type Written = Omit<Rules, 'disks' | 'memory_gib' | 'port_mbps'> & {
   name: string;
   note: string | null;
   memoryGib: number | null;
+  portMbps: number | null;
   disks: string | null;
   productId: number | null;
 };
 
 const selectProfile = `
-  select t.id, t.name, t.threads, t.memory_gib, t.model, t.disks, t.note, t.created_at, t.product_id, p.name as product,
+  select t.id, t.name, t.threads, t.memory_gib, t.model, t.disks, t.port_mbps, t.note, t.created_at, t.product_id, p.name as product,
     t.baseline, t.baseline_from, t.baseline_at,
     (select count(*)::int from servers s where s.profile_id = t.id and s.state <> 'retired') as servers,
     (select count(*)::int from servers s where s.profile_id = t.id and s.state = 'ready') as ready
@@ -65,13 +66,13 @@ const profileById = statement<ProfileRow, { id: number }>(
 );
 const insertProfile = statement<{ id: number }, Written & { now: Date }>(
   'fleet.insertServerProfile',
-  `insert into server_profiles (name, threads, memory_gib, model, disks, note, product_id, created_at)
-   values (:name, :threads::integer, :memoryGib::integer, :model::text, :disks::jsonb, :note::text, :productId::bigint, :now) returning id`,
+  `insert into server_profiles (name, threads, memory_gib, model, disks, port_mbps, note, product_id, created_at)
+   values (:name, :threads::integer, :memoryGib::integer, :model::text, :disks::jsonb, :portMbps::integer, :note::text, :productId::bigint, :now) returning id`,
 );
 const updateProfile = statement<never, Written & { id: number }>(
   'fleet.updateServerProfile',
   `update server_profiles set name = :name, threads = :threads::integer, memory_gib = :memoryGib::integer, model = :model::text,
-     disks = :disks::jsonb, note = :note::text, product_id = :productId::bigint where id = :id`,
+     disks = :disks::jsonb, port_mbps = :portMbps::integer, note = :note::text, product_id = :productId::bigint where id = :id`,
 );
 const deleteProfile = statement<never, { id: number }>(
   'fleet.deleteServerProfile',
@@ -104,7 +105,8 @@ export async function readProfile(ctx: Context, id: number) {
 /** Adds a profile, which every server that fits it best has from then on. `conflict` when there is one of its name. */
 export async function addProfile(ctx: Context, wanted: NewProfile) {
   const values = writtenOf({
-    ...{ threads: null, memory_gib: null, model: null, disks: null, note: null, product_id: null },
+    ...{ threads: null, memory_gib: null, model: null, disks: null, port_mbps: null },
+    ...{ note: null, product_id: null },
     ...wanted,
   });
   return transaction(ctx, 'fleet.addServerProfile', async (tx) => {
@@ -168,7 +170,7 @@ export async function lockProfiles(tx: TxContext): Promise<void> {
 /** Only what is sold as a server of its own can have servers as its stock; and where it is for sale, these have to be servers that somebody can order. */
 async function requireSoldWhole(
   tx: TxContext,
-  { productId, memoryGib, disks }: Pick<Written, 'productId' | 'memoryGib' | 'disks'>,
+  { productId, memoryGib, disks, portMbps }: Pick<Written, 'productId' | 'memoryGib' | 'disks' | 'portMbps'>,
 ): Promise<void> {
   if (productId === null) return;
   const product = await findAsked(tx, productId);
@@ -181,7 +183,7 @@ async function requireSoldWhole(
       'product_id',
       `is ${product.name}, which is for sale and asks nobody for a system (option6)`,
     );
-  const said = { memoryGb: memoryGib, storageGb: storageOf(disks) };
+  const said = { memoryGb: memoryGib, storageGb: storageOf(disks), portMbps, choosesPort: false };
   const [wrong] = unorderable(product.options, said);
   if (wrong !== undefined) throw refuse('product_id', `is ${product.name}: ${wrong}`);
 }
@@ -197,13 +199,22 @@ function writtenOf({
   product_id: productId,
   ...rules
 }: Rules & SoldAs & { name: string; note?: string | null }): Written {
-  const { threads, memory_gib: memoryGib, model, disks } = rules;
+  const { threads, memory_gib: memoryGib, model, disks, port_mbps: portMbps } = rules;
   if (saidBy(rules) === 0)
     throw refuse('threads', 'or another rule must be given: what fits every server says of none what it is');
   const each = (disks ?? []).map(({ kind, gb }) => `${kind} ${gb}`);
   if (new Set(each).size !== each.length)
     throw refuse('disks', 'must name each kind and size once, with how many there are');
-  return { name, note, productId, threads, memoryGib, model, disks: disks && JSON.stringify(disks) };
+  return {
+    name,
+    note,
+    productId,
+    threads,
+    memoryGib,
+    model,
+    portMbps,
+    disks: disks && JSON.stringify(disks),
+  };
 }
 
 async function named<T>(name: string, write: () => Promise<T>): Promise<T> {

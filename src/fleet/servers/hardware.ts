@@ -46,6 +46,16 @@ export async function refuseDisksElsewhere(tx: TxContext, serverId: number, { di
 
 /** As staff sees it. */
 export function viewHardware(inventory: Inventory) {
-  const { memoryMib, memoryModules, bootOrder = null, ...rest } = inventory;
-  return { ...rest, boot_order: bootOrder, memory_mib: memoryMib, memory_modules: memoryModules };
+  const { memoryMib, memoryModules, bootOrder = null, ports, ...rest } = inventory;
+  return {
+    ...rest,
+    ports: viewPorts(ports),
+    boot_order: bootOrder,
+    memory_mib: memoryMib,
+    memory_modules: memoryModules,
+  };
+}
+
+export function viewPorts(ports: Inventory['ports']) {
+  return ports.map(({ speedMbps = null, ...port }) => ({ ...port, speed_mbps: speedMbps }));
 }

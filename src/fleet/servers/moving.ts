@@ -10,7 +10,7 @@ import {
 } from '../../platform/index.ts';
 import { areDisksMeasured } from '../assignments/disksOf.ts';
 import { serverGivenBack, serverHeld, serverRented, serverReturning } from '../events.ts';
-import { disksChanged, lockStock, type ServerChoice, setServerAside, storageOf } from './rent.ts';
+import { disksChanged, isOfSpeed, lockStock, type ServerChoice, setServerAside, storageOf } from './rent.ts';
 import { about } from './staff.ts';
 import type { ServerState } from './states.ts';
 
@@ -42,6 +42,7 @@ const choose = statement<{ id: number; name: string }, Omit<AnotherServer, 'serv
      and (:serverId::bigint is null or s.id = :serverId::bigint)
      and (:memoryGb::int is null or f.memory_gib = :memoryGb::int)
      and (:storageGb::int is null or ${storageOf} = :storageGb::int)
+     and ${isOfSpeed}
    order by (s.profile_id = :profileId::bigint) is true desc, s.id limit 1`,
 );
 const hold = statement<{ name: string }, { id: number; serviceId: number; now: Date }>(
@@ -213,6 +214,7 @@ const others = statement<
    where f.product_id = :productId and s.state = 'ready' and r.location = :location
      and (:memoryGb::int is null or f.memory_gib = :memoryGb::int)
      and (:storageGb::int is null or ${storageOf} = :storageGb::int)
+     and ${isOfSpeed}
    order by (s.profile_id = :profileId::bigint) is true desc, s.id limit 100`,
 );
 const placeOfAddresses = statement<{ location: string }, { serviceId: number }>(

@@ -45,6 +45,8 @@ export interface ServerChoice {
   memoryGb: number | null;
   /** All of its disks together, as its profile says it. */
   storageGb: number | null;
+  /** What its profile says of its port, where a profile of the product says that of any; Mbit/s. */
+  portMbps: number | null;
   /** Of the rack in which it stands. */
   location: string | null;
 }
@@ -69,6 +71,9 @@ export interface ServerOfService {
 export interface ServerOffer extends Pick<Rules, 'threads'> {
   memoryGb: number | null;
   storageGb: number | null;
+  portMbps: number | null;
+  /** Whether a profile of the product says how fast its port is: of all others nobody can order by that. */
+  choosesPort: boolean;
   location: string;
   /** Servers of it that are not retired, and how many of them are in stock. */
   servers: number;
@@ -78,6 +83,10 @@ export interface ServerOffer extends Pick<Rules, 'threads'> {
 // What is in no rack is nowhere: no location can be promised, and no address of its pools.
 const sellable = `servers s join server_profiles f on f.id = s.profile_id join racks r on r.id = s.rack_id`;
 export const storageOf = `(select sum((d.value ->> 'gb')::bigint * (d.value ->> 'count')::bigint)::int from jsonb_array_elements(f.disks) d)`;
+
+/** A profile `f` whose port is as fast as is wanted. Where none of the product says a speed, that chooses nothing. */
+export const isOfSpeed = `(:portMbps::int is null or f.port_mbps = :portMbps::int
+       or not exists (select from server_profiles o where o.product_id = f.product_id and o.port_mbps is not null))`;
 
 const ofService = statement<ServerOfService, { serviceId: number }>(
   'fleet.serverOfService',
@@ -97,7 +106,8 @@ const offersOf = statement<
   { productIds: number[] }
 >(
   'fleet.serverOffers',
-  `select f.product_id as "productId", f.threads, f.memory_gib as "memoryGb", ${storageOf} as "storageGb", there.location,
+  `select f.product_id as "productId", f.threads, f.memory_gib as "memoryGb", ${storageOf} as "storageGb", f.port_mbps as "portMbps",
+     exists (select from server_profiles o where o.product_id = f.product_id and o.port_mbps is not null) as "choosesPort", there.location,
      count(there.id)::int as servers, (count(*) filter (where there.state = 'ready'))::int as ready
    from server_profiles f left join lateral (
      select s.id, s.state, r.location from servers s join racks r on r.id = s.rack_id
@@ -118,6 +128,7 @@ const choose = statement<
    where f.product_id = :productId and s.state = 'ready' and s.id <> all(:taken::bigint[])
      and (:memoryGb::int is null or f.memory_gib = :memoryGb::int)
      and (:storageGb::int is null or ${storageOf} = :storageGb::int)
+     and ${isOfSpeed}
      and (:location::text is null or r.location = :location::text)
    order by s.id limit 1`,
 );
@@ -191,12 +202,13 @@ export async function listServerOffers(
 
 /** Whether a server of this offer is what is wanted. */
 export function isChosen(
-  { memoryGb, storageGb, location }: Omit<ServerChoice, 'productId'>,
+  { memoryGb, storageGb, portMbps, location }: Omit<ServerChoice, 'productId'>,
   offer: ServerOffer,
 ): boolean {
   return (
     (memoryGb === null || memoryGb === offer.memoryGb) &&
     (storageGb === null || storageGb === offer.storageGb) &&
+    (portMbps === null || !offer.choosesPort || portMbps === offer.portMbps) &&
     (location === null || location === offer.location)
   );
 }

@@ -1,6 +1,7 @@
 import type { Inventory } from '../../drivers/installer/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 import { isProving, provingSince } from '../consoles/proving.ts';
+import { viewPorts } from './hardware.ts';
 import { readingsNow } from './readings.ts';
 import { hardwareDifferences, viewDifference } from './seen.ts';
 import type { CustomerWork, PowerAction, ServerState } from './states.ts';
@@ -83,7 +84,8 @@ export async function readRentedHardware(ctx: Context, id: number) {
   return {
     hardware: {
       system: { vendor: system.vendor, product: system.product, serial: system.serial },
-      ...{ firmware, processor, memory_mib: memoryMib, memory_modules: memoryModules, disks, ports },
+      ...{ firmware, processor, memory_mib: memoryMib, memory_modules: memoryModules, disks },
+      ports: viewPorts(ports),
     },
     measured_at: measuredAt,
     differences: hardwareDifferences(known).map(viewDifference),

@@ -207,7 +207,18 @@ export const serverMeasured = {
       healthy: Nullable(Type.Boolean({ description: 'What the disk says of itself; null: nothing' })),
     }),
   ),
-  ports: Type.Array(Type.Object({ name: Type.String(), mac: Type.String(), linked: Type.Boolean() })),
+  ports: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      mac: Type.String(),
+      linked: Type.Boolean(),
+      speed_mbps: Nullable(
+        Type.Integer({
+          description: 'What it and the switch agreed on when it was measured; null: not known',
+        }),
+      ),
+    }),
+  ),
 };
 
 export const Hardware = named(

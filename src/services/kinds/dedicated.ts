@@ -17,9 +17,9 @@ import { kind, type Order } from './kind.ts';
 import { amount, open, optionSet, speedMbps, word } from './options.ts';
 
 /**
- * What the options of a server out of the rack mean (contract §2). Memory, storage and location choose among the profiles that are sold
+ * What the options of a server out of the rack mean (contract §2). Memory, storage, speed and location choose among the profiles that are sold
  * as the product: a server is what its profile says, to the gigabyte, and is where its rack is. What an order leaves open may be
- * anything. The speed chooses none: profiles know nothing of ports.
+ * anything. The speed chooses where a profile of the product says one.
  */
 export interface DedicatedOptions {
   memoryGb: number | null;
@@ -29,7 +29,7 @@ export interface DedicatedOptions {
   ipv6Count: number;
   /** Slug of an image that servers can be installed with. */
   os: string;
-  portMbps: number;
+  portMbps: number | null;
   location: string | null;
 }
 
@@ -39,7 +39,7 @@ export const dedicatedOptions = optionSet({
   ipv4Count: amount('option4', 'IPv4 addresses', 0),
   ipv6Count: amount('option5', 'IPv6 addresses', 0),
   os: word('option6', 'the slug of an image for servers'),
-  portMbps: speedMbps('option7', 'speed, such as 1gbit', 1_000),
+  portMbps: open(speedMbps('option7', 'speed, such as 1gbit')),
   location: open(word('option8', 'the location of a rack')),
 });
 
@@ -91,8 +91,8 @@ export const dedicated = kind<DedicatedOptions>({
 
 /** Which server an order wants, for whoever holds one. */
 export function choiceOf({ productId, options }: Order<DedicatedOptions>) {
-  const { memoryGb, storageGb, location } = options;
-  return { productId, memoryGb, storageGb, location };
+  const { memoryGb, storageGb, portMbps, location } = options;
+  return { productId, memoryGb, storageGb, portMbps, location };
 }
 
 function productsOf(orders: readonly Order<DedicatedOptions>[]): number[] {
@@ -103,10 +103,11 @@ function productsOf(orders: readonly Order<DedicatedOptions>[]): number[] {
 function unknownServer(options: DedicatedOptions, offers: readonly ServerOffer[]): ErrorDetail[] {
   if (offers.some((offer) => isChosen(options, offer))) return [];
   // Named is the first choice by which nothing is left of those before it: what to choose otherwise.
-  const { memoryGb, storageGb } = options;
-  const none = { memoryGb: null, storageGb: null, location: null };
+  const { memoryGb, storageGb, portMbps } = options;
+  const none = { memoryGb: null, storageGb: null, portMbps: null, location: null };
   const withMemory = offers.filter((offer) => isChosen({ ...none, memoryGb }, offer));
   const withBoth = withMemory.filter((offer) => isChosen({ ...none, storageGb }, offer));
+  const withSpeed = withBoth.filter((offer) => isChosen({ ...none, portMbps }, offer));
   if (withMemory.length === 0)
     return [
       refused(
@@ -125,12 +126,21 @@ function unknownServer(options: DedicatedOptions, offers: readonly ServerOffer[]
         withMemory.map((offer) => offer.storageGb),
       ),
     ];
+  if (withSpeed.length === 0)
+    return [
+      refused(
+        'portMbps',
+        portMbps,
+        'Mbit/s at its port',
+        withBoth.map((offer) => offer.portMbps),
+      ),
+    ];
   return [
     refused(
       'location',
       options.location,
       'as its location',
-      withBoth.map((offer) => offer.location),
+      withSpeed.map((offer) => offer.location),
     ),
   ];
 }

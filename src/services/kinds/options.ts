@@ -1,3 +1,5 @@
+import { readSpeed } from '../../fleet/index.ts';
+
 /** How one option of an order becomes a typed value. */
 export interface OptionType<T> {
   /** `option1` … `option8`: its name on the wire and in the database (contract §2). */
@@ -71,13 +73,8 @@ export function word(key: string, about: string): OptionType<string> {
   return { key, about, absent: undefined, read: (value) => (typeof value === 'string' ? value : null) };
 }
 
-const portSpeed = /^(\d{1,6})(m|g)bit$/;
-
 /** A speed such as `1gbit`, in Mbit/s. */
-export function speedMbps(key: string, about: string, absent: number): OptionType<number> {
-  const read = (value: unknown) => {
-    const [, count, unit] = (typeof value === 'string' && portSpeed.exec(value)) || [];
-    return count === undefined ? null : Number(count) * (unit === 'g' ? 1_000 : 1);
-  };
+export function speedMbps(key: string, about: string, absent?: number): OptionType<number> {
+  const read = (value: unknown) => (typeof value === 'string' ? readSpeed(value) : null);
   return { key, about, absent, read };
 }

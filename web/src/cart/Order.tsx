@@ -245,9 +245,16 @@ function Servers({ product, options, onChange }: OptionsProps) {
   const chosen = servers.find((server) =>
     Object.entries(server.options).every(([key, value]) => options[key] === value),
   );
-  const label = ({ option1: memory, option2: storage, option8: location }: Record<string, unknown>) => [
+  const speeds = product.options.find(({ key }) => key === 'option7')?.values ?? [];
+  const label = ({
+    option1: memory,
+    option2: storage,
+    option7: speed,
+    option8: location,
+  }: Record<string, unknown>) => [
     memory !== undefined && t('order.memoryOf', { gb: Number(memory) }),
     storage !== undefined && t('order.storageOf', { gb: Number(storage) }),
+    speeds.find(({ value }) => value === speed)?.label,
     location,
   ];
   return (

@@ -38,20 +38,35 @@ type Offer = Schema<'ServerOffer'>;
 const ofServer = {
   option1: ({ memory_gb: gb }: Offer) => gb,
   option2: ({ storage_gb: gb }: Offer) => gb,
+  option7: ({ port_mbps: mbps }: Offer, { options }: Product) =>
+    options
+      .find(({ key }) => key === 'option7')
+      ?.values.map(({ value }) => value)
+      .find((value) => mbpsOf(value) === mbps) ?? null,
   option8: ({ location }: Offer) => location,
 } as const;
 type ServerKey = keyof typeof ofServer;
 
+/** Of a speed as it is ordered, such as `1gbit`. */
+function mbpsOf(value: string): number {
+  const number = Number.parseInt(value, 10);
+  return value.endsWith('gbit') ? number * 1_000 : number;
+}
+
+/** The speed of a port chooses nothing before a profile of the product says one. */
+function chooses(key: ServerKey, { options, servers }: Product): boolean {
+  if (!options.some((option) => option.key === key)) return false;
+  return key !== 'option7' || (servers ?? []).some(({ port_mbps: mbps }) => mbps !== null);
+}
+
 /** The servers that can be told apart by what an order of the product names, with how many there are of each. */
 export function serversOf(product: Product): { key: string; options: Chosen; stock: number }[] {
-  const keys = (Object.keys(ofServer) as ServerKey[]).filter((key) =>
-    product.options.some((option) => option.key === key),
-  );
+  const keys = (Object.keys(ofServer) as ServerKey[]).filter((key) => chooses(key, product));
   const servers = new Map<string, { key: string; options: Chosen; stock: number }>();
   for (const offer of product.servers ?? []) {
     const options: Chosen = {};
     for (const key of keys) {
-      const value = ofServer[key](offer);
+      const value = ofServer[key](offer, product);
       if (value !== null) options[key] = value;
     }
     // One of which a profile says less than an order has to name cannot be named.

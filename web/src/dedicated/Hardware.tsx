@@ -89,7 +89,10 @@ function Parts({ of }: { of: Measured }) {
           { name: t('addresses.mac'), cell: ({ mac }) => mac },
           {
             name: t('server.cable'),
-            cell: ({ linked }) => t(linked ? 'server.linked' : 'server.notLinked'),
+            cell: ({ linked, speed_mbps: mbps }) =>
+              linked && mbps !== null
+                ? t('server.linkedAt', { mbps })
+                : t(linked ? 'server.linked' : 'server.notLinked'),
           },
         ]}
       />

@@ -13,6 +13,8 @@ for name in $(jq -r '.blockdevices[] | select(.type == "disk" and .size > 0) | .
 done
 lscpu -J > lscpu
 ip -j link > links
+# What port and switch agreed on; of one without a cable, and of some virtual ones, nobody knows.
+for port in /sys/class/net/*; do printf '%s %s\n' "${port##*/}" "$(cat "$port/speed" 2>/dev/null)"; done > speeds
 dmidecode -q -t memory > memory 2>/dev/null
 ipmitool -I open mc info > bmc 2>/dev/null && for channel in 1 8 2 3 4 5 6 7; do
   ipmitool -I open lan print $channel > lan 2>/dev/null
@@ -27,10 +29,10 @@ for variable in /sys/firmware/efi/efivars/BootOrder-8be4df61-* /sys/firmware/efi
   printf '%s %s\n' "${name%%-*}" "$(head -c 2048 "$variable" | od -An -v -tx1 | tr -d ' \n')"
 done | head -n 80 >> efi
 jq -nc --slurpfile disks disks.jsonl --slurpfile lscpu lscpu --slurpfile links links \
-  --rawfile memory memory --rawfile bmc bmc --rawfile efi efi \
+  --rawfile memory memory --rawfile bmc bmc --rawfile efi efi --rawfile speeds speeds \
   --arg uuid "$(cat /sys/class/dmi/id/product_uuid)" --arg vendor "$(cat /sys/class/dmi/id/sys_vendor)" \
   --arg product "$(cat /sys/class/dmi/id/product_name)" --arg serial "$(cat /sys/class/dmi/id/product_serial)" \
   --arg firmware "$(cat /sys/class/dmi/id/bios_version)" --arg kib "$(sed -n 's/^MemTotal: *\([0-9]*\) kB$/\1/p' /proc/meminfo)" \
   --arg boot "$([ -d /sys/firmware/efi ] && echo uefi || echo bios)" \
   '{kind: "inventory", system: {uuid: $uuid, vendor: $vendor, product: $product, serial: $serial, firmware: $firmware, boot: $boot},
-    memory_kib: ($kib | tonumber), memory: $memory, lscpu: $lscpu[0].lscpu, links: $links[0], disks: $disks, bmc: $bmc, efi: $efi}'
+    memory_kib: ($kib | tonumber), memory: $memory, lscpu: $lscpu[0].lscpu, links: $links[0], disks: $disks, bmc: $bmc, efi: $efi, speeds: $speeds}'

@@ -10,7 +10,9 @@ import { Act, Group, LinkTo, ListPage, Named, NamedChoice, NamedLong, useColumns
 import { WriteBaseline } from './Baseline.tsx';
 
 type Profile = Schema<'ServerProfile'>;
-type Rules = Partial<Pick<Profile, 'threads' | 'memory_gib' | 'model' | 'disks' | 'note' | 'product_id'>>;
+type Rules = Partial<
+  Pick<Profile, 'threads' | 'memory_gib' | 'model' | 'disks' | 'port_mbps' | 'note' | 'product_id'>
+>;
 
 export function Profiles() {
   const { t } = useText();
@@ -22,6 +24,7 @@ export function Profiles() {
       'memory_gib',
       'model',
       'disks',
+      'port_mbps',
       'baseline',
       'ready',
       'servers',
@@ -86,6 +89,7 @@ function RuleFields({ now = {} }: { now?: Rules }) {
         help={t('racks.disksHelp')}
         isOptional
       />
+      <Named name="port_mbps" value={now.port_mbps} help={t('racks.portMbpsHelp')} isOptional />
       <SoldAs value={now.product_id} />
       <NamedLong name="note" value={now.note} isOptional />
     </>
@@ -132,11 +136,13 @@ function rulesIn({
   model,
   disks = '',
   note,
+  port_mbps: mbps,
   product_id: product,
 }: Partial<Record<string, string>>) {
   return {
     ...{ threads: threads ? Number(threads) : null, memory_gib: gib ? Number(gib) : null },
     ...{ model: model || null, disks: disksIn(disks), note: note || null },
+    port_mbps: mbps ? Number(mbps) : null,
     product_id: product ? Number(product) : null,
   };
 }
