@@ -195,9 +195,12 @@ const questions: Record<string, string> = {
   'a server that is at work for its customer, or an action on one, that has no end': `
     select id, customer_work as command from servers where customer_work is not null
     union all select id, command from dedicated_actions where status in ('queued', 'running')`,
-  // One that has started anew meanwhile is another machine of the list, and the one that it was waits there for staff.
+  // One that has started anew meanwhile waits for staff as what it is now.
   'a machine that is being enrolled for ever': `
     select id, state, problem from server_arrivals where state = 'accepted' or bmc is not null`,
+  'a machine that waits as what it was before it started anew': `
+    select t.id, t.state, t.problem from server_arrivals t where t.state = 'waiting' and t.decided_at is not null and t.seen_at < now() - interval '2 minutes'
+      and exists (select from server_arrivals n where n.mac = t.mac and n.id > t.id)`,
   'a start that opens something although nothing is to be done': 'select id, mac from server_starts',
   'a service that has ended, and nobody knows that its server was wiped': `
     select s.id from services s join products p on p.id = s.product_id where p.module_id = 5 and s.status = 'terminated'

@@ -75,6 +75,20 @@ const takePlace = statement<
   `delete from server_arrivals where mac = :mac::macaddr and state = 'waiting' and seen_at <= :goneSince and serial = :serial
      and inventory -> 'system' ->> 'uuid' = :uuid returning server_id`,
 );
+// The same, where it was being enrolled when it started anew, and that came to nothing: it is the newest of its rows, which is told as which server staff accepted it,
+// and why that is none yet.
+const isSame = `n.id > t.id and n.mac = t.mac and n.serial = t.serial and n.inventory -> 'system' ->> 'uuid' = t.inventory -> 'system' ->> 'uuid'`;
+const forgetReplaced = statement<never, { goneSince: Date; startId: number | null }>(
+  'fleet.forgetReplacedArrivals',
+  `with replaced as (
+     delete from server_arrivals t where t.state = 'waiting' and t.seen_at <= :goneSince
+       and exists (select 1 from server_arrivals n where ${isSame} and (:startId::bigint is null or n.start_id = :startId::bigint))
+     returning *)
+   update server_arrivals n set server_id = coalesce(t.server_id, n.server_id), problem = coalesce(n.problem, t.problem)
+   from (select distinct on (mac, serial, inventory -> 'system' ->> 'uuid') * from replaced where decided_at is not null
+     order by mac, serial, inventory -> 'system' ->> 'uuid', id desc) t
+   where ${isSame} and n.state = 'waiting' and n.decided_at is null`,
+);
 const countWaiting = statement<{ machines: number }>(
   'fleet.countWaitingArrivals',
   `select count(*)::int as machines from server_arrivals where state = 'waiting'`,
@@ -178,17 +192,25 @@ async function makeRoom(tx: TxContext, goneSince: Date): Promise<boolean> {
   return over <= 0 || (await tx.db.run(giveWay, { goneSince, most: over })) >= over;
 }
 
-/** Forgets whom staff did not decide on and who went away, and who was rejected long ago. */
+/** Forgets whom staff did not decide on and who went away, who was rejected long ago, and what machines were before they started anew. */
 export async function forgetArrivals(tx: TxContext): Promise<void> {
   const now = tx.clock.now();
   const since = (ms: number) => new Date(now.getTime() - ms);
   await tx.db.run(forget, { now, undecidedSince: since(undecidedMs), rejectedSince: since(rejectedMs) });
+  await leaveToNewest(tx);
+}
+
+/** One machine is one row: those of machines that have started anew since are gone once they are silent. `startId`: of the machine alone that is there with it. */
+export async function leaveToNewest(ctx: Context, startId: number | null = null): Promise<void> {
+  const goneSince = new Date(ctx.clock.now().getTime() - thereForMs);
+  await ctx.db.run(forgetReplaced, { goneSince, startId });
 }
 
 /** The machine of a start is there. */
 export async function noteSeen(ctx: Context, startId: number): Promise<void> {
   const now = ctx.clock.now();
-  await ctx.db.run(note, { startId, now, before: new Date(now.getTime() - noteEveryMs) });
+  if ((await ctx.db.run(note, { startId, now, before: new Date(now.getTime() - noteEveryMs) })) > 0)
+    await leaveToNewest(ctx, startId);
 }
 
 export function isThere({ clock }: Context, { seen_at: seen }: ArrivalRow): boolean {

@@ -15,7 +15,7 @@ import { machineNotEnrolled, serverEnrolled, serverQuarantined } from '../events
 import { keepBmc, type NewBmc, otherAtBmc } from '../servers/bmc.ts';
 import { keepIdentity } from '../servers/otherBmc.ts';
 import { requireServer } from '../servers/staff.ts';
-import { about, requireArrival } from './arrivals.ts';
+import { about, leaveToNewest, requireArrival } from './arrivals.ts';
 import { keepMeasured } from './measured.ts';
 import { readNonce } from './readNonce.ts';
 import { openBmc, sealBmc } from './sealedBmc.ts';
@@ -297,4 +297,5 @@ async function endFailed(tx: TxContext, id: number, { code, message }: Failure):
   const row = await tx.db.maybe(putBack, { id, problem: message, isHeld: code === 'held' });
   if (row === null) return;
   await record(tx, machineNotEnrolled, { ...about(id), data: { serial: row.serial, problem: message } });
+  await leaveToNewest(tx);
 }

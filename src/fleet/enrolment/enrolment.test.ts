@@ -329,6 +329,68 @@ describe('a machine that nobody knows', () => {
   });
 });
 
+describe('a machine that starts anew while it is enrolled', () => {
+  beforeAll(() => openAgain());
+  const rows = async ({ mac }: Told) =>
+    (await list()).filter((arrival: { mac: string }) => arrival.mac === mac);
+  /** Its BMC takes no account of ours from whoever calls with its first start, which ends that. */
+  async function refused(id: number, { machine, told }: { machine: Installer; told: Told }) {
+    await until(
+      () => machine.plan(),
+      ({ task }) => task === 'bmc',
+    );
+    const report = { kind: 'bmc', address: told.bmcAddress, problem: 'no room' };
+    await machine.call('POST', 'report', report);
+    await until(
+      async () => (await staff().get(`/staff/enrolment/arrivals/${id}`)).body.data?.arrival?.state,
+      (state) => state !== 'accepted',
+    );
+  }
+
+  it('is there once, as the server that it was accepted as, when what it was before has come to nothing', async () => {
+    const first = await arrived();
+    expect((await accept(first.id, { name: 'anew-1', serial: 'by hand 1' })).status).toBe(200);
+    const { server_id: serverId } = await arrivalOf(first.id);
+    it_.product.clock.travel(60_000);
+    const second = await arrived(first.told);
+    expect(await rows(first.told)).toMatchObject([{ id: second.id, server_id: null }]);
+    // A minute is over since anybody heard of the first, which is asked for what it is to do only in this test.
+    await sql(it_.product, `update server_arrivals set problem = 'no room' where id = $1`, first.id);
+    await until(
+      async () => (await staff().get(`/staff/enrolment/arrivals/${first.id}`)).status,
+      (status) => status === 404,
+    );
+    expect(await rows(first.told)).toMatchObject([
+      { id: second.id, server_id: serverId, problem: expect.stringContaining('no room') },
+    ]);
+    expect((await accept(second.id, { server_id: serverId })).status).toBe(200);
+    expect((await obeyed(second.id, second)).arrival).toMatchObject({ state: 'enrolled', server: 'anew-1' });
+  });
+
+  it('is there once also where that had come to nothing a moment before it was back', async () => {
+    const first = await arrived();
+    expect((await accept(first.id, { name: 'anew-2' })).status).toBe(200);
+    await refused(first.id, first);
+    const second = await arrived(first.told);
+    expect(await rows(first.told)).toHaveLength(2);
+    it_.product.clock.travel(60_000);
+    await second.machine.plan();
+    expect(await rows(first.told)).toMatchObject([{ id: second.id, server: 'anew-2' }]);
+  });
+
+  it('and one that says the same while the first is there takes nothing of it', async () => {
+    const first = await arrived();
+    expect((await accept(first.id, { name: 'anew-3' })).status).toBe(200);
+    await refused(first.id, first);
+    const second = await arrived(first.told);
+    it_.product.clock.travel(20_000);
+    await first.machine.plan();
+    it_.product.clock.travel(30_000);
+    await second.machine.plan();
+    expect(await rows(first.told)).toHaveLength(2);
+  });
+});
+
 describe('strangers', () => {
   beforeAll(async () => void (await open()));
 
