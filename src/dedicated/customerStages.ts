@@ -2,7 +2,7 @@ import { closeAssignment, findAssignment } from '../fleet/index.ts';
 import { type Run, type Step, transaction } from '../platform/index.ts';
 import { writeProgress } from './actions.ts';
 import { progressOf } from './progress.ts';
-import type { AtServer } from './stages.ts';
+import { type AtServer, disarmIfHeard } from './stages.ts';
 import { type CustomerJob, lookFirst, requireWanted } from './work.ts';
 
 /** What a job knows by which our installer does something with a customer's server. */
@@ -35,4 +35,15 @@ export async function showProgress<P extends InstallerJob, S>({ ctx, payload }: 
   await requireWanted(ctx, payload);
   const assignment = await findAssignment(ctx, payload.assignmentId);
   if (assignment !== null) await writeProgress(ctx, payload.actionId, progressOf(assignment));
+}
+
+/** What the server started from is used up. Late, another customer's may be about to start from something else. */
+export function disarmStep<P extends CustomerJob, S extends AtServer>(): Step<P, S> {
+  return {
+    name: 'disarm',
+    do: async (run) => {
+      await requireWanted(run.ctx, run.payload);
+      await disarmIfHeard(run);
+    },
+  };
 }

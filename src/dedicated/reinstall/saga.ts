@@ -16,8 +16,8 @@ import {
 } from '../../platform/index.ts';
 import { writeProgress } from '../actions.ts';
 import { forgetCredentials } from '../credentials/keep.ts';
-import { type AtCustomers, lookStep, showProgress } from '../customerStages.ts';
-import { disarmIfHeard, requireGreeting, stages } from '../stages.ts';
+import { type AtCustomers, disarmStep, lookStep, showProgress } from '../customerStages.ts';
+import { requireGreeting, stages } from '../stages.ts';
 import { noteProblem, writeSystem } from '../systems.ts';
 import {
   endWork,
@@ -69,7 +69,10 @@ async function putBack(run: ReinstallRun): Promise<void> {
 const systemStep: ReinstallStep = {
   name: 'system',
   transactional: true,
-  do: ({ ctx, payload }) => noteInstalled(ctx, payload),
+  do: async ({ ctx, payload }) => {
+    await requireWanted(ctx, payload);
+    await noteInstalled(ctx, payload);
+  },
 };
 
 async function noteInstalled(tx: TxContext, { serviceId, os, hostname }: ReinstallPayload): Promise<void> {
@@ -94,7 +97,7 @@ const readyStep: ReinstallStep = {
 export const reinstall = saga<ReinstallPayload, State>({
   name: reinstallJob.name,
   queue: 'racks',
-  steps: [lookStep(), ...carryingOut, systemStep, readyStep, { name: 'disarm', do: disarmIfHeard }],
+  steps: [lookStep(), ...carryingOut, systemStep, readyStep, disarmStep()],
   succeeded: async (tx, payload) => {
     await closeAssignment(tx, payload.assignmentId);
     await endWork(tx, payload, null);

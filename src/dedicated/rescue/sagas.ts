@@ -17,9 +17,9 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { writeProgress } from '../actions.ts';
-import { type AtCustomers, lookStep, showProgress } from '../customerStages.ts';
+import { type AtCustomers, disarmStep, lookStep, showProgress } from '../customerStages.ts';
 import { addressesOf } from '../reinstall/reinstall.ts';
-import { disarmIfHeard, requireGreeting, stages } from '../stages.ts';
+import { requireGreeting, stages } from '../stages.ts';
 import { clearProblem } from '../systems.ts';
 import {
   type CustomerJob,
@@ -98,7 +98,7 @@ const readyStep: RescueStep = {
 export const rescue = saga<RescuePayload, State>({
   name: rescueJob.name,
   queue: 'racks',
-  steps: [lookStep(), offStep, ...carryingOut, readyStep, { name: 'disarm', do: disarmIfHeard }],
+  steps: [lookStep(), offStep, ...carryingOut, readyStep, disarmStep()],
   succeeded: async (tx, payload) => {
     await endWork(tx, payload, null);
     // Of one that has begun to start again nobody else was told while the job went on.
@@ -133,7 +133,10 @@ const lookOffStep: Step<CustomerJob, object> = {
 const closeStep: Step<CustomerJob, object> = {
   name: 'close',
   transactional: true,
-  do: ({ ctx, payload }) => closeAllOf(ctx, payload.serverId),
+  do: async ({ ctx, payload }) => {
+    await requireWanted(ctx, payload);
+    await closeAllOf(ctx, payload.serverId);
+  },
 };
 
 const diskStep: Step<CustomerJob, object> = {
