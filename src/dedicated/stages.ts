@@ -7,7 +7,7 @@ import {
   setServerAside,
   switchOff,
 } from '../fleet/index.ts';
-import { type Run, type Step, transaction } from '../platform/index.ts';
+import { type Run, type Step, type TxContext, transaction } from '../platform/index.ts';
 import { unfit } from './faults.ts';
 import { isStillIts } from './stillIts.ts';
 
@@ -39,10 +39,11 @@ export async function openedAt<P, S extends AtServer>({ ctx, state }: Run<P, S>)
 
 /**
  * Undo of what had a server on that nobody has yet. Off first, and then what was planned is called off: it starts neither the installer nor what is half written. One
- * that cannot be switched off is set aside.
+ * that cannot be switched off is set aside; `stays`: what becomes of what it may use for as long as it is on.
  */
 export async function leaveOff<P extends { serviceId: number }, S extends AtServer>(
   run: Run<P, S>,
+  stays?: (tx: TxContext, serverId: number) => Promise<void>,
 ): Promise<void> {
   const { serverId, assignmentId } = run.state;
   if (serverId === undefined || assignmentId === undefined) return;
@@ -56,7 +57,9 @@ export async function leaveOff<P extends { serviceId: number }, S extends AtServ
     if (!(error instanceof Error) || !('permanent' in error && error.permanent === true)) throw error;
     const reason = `it could not be switched off after an installation that did not end: ${error.message}`;
     await transaction(run.ctx, 'dedicated.setAside', async (tx) => {
-      if (await isStillIts(tx, run.payload.serviceId, serverId)) await setServerAside(tx, serverId, reason);
+      if (!(await isStillIts(tx, run.payload.serviceId, serverId))) return;
+      await setServerAside(tx, serverId, reason);
+      await stays?.(tx, serverId);
     });
   }
 }

@@ -19,7 +19,8 @@ export async function holdStillIts(tx: TxContext, serviceId: number, serverId: n
   if (!(await lockServerOf(tx, serverId, serviceId))) throw takenAway(serviceId, serverId);
 }
 
-function takenAway(serviceId: number, serverId: number): Error {
+/** A job that is about a server goes on with it no more, and has nothing to see to. */
+export function takenAway(serviceId: number, serverId: number): Error {
   const message = `the server ${serverId} is not that of the service ${serviceId} any more`;
   return Object.assign(new Error(message), { code: 'server_taken_away', permanent: true, unwanted: true });
 }

@@ -220,6 +220,11 @@ interface ServerOfService {
   service_id: number;
 }
 
+interface ServerReturning extends ServerOfService {
+  /** The service goes on without it, or was not delivered on it: whatever else it had is its own still. */
+  is_left: boolean;
+}
+
 interface ServerWiped extends ServerOfService {
   /** Who could sign in at its BMC besides us, by name, and cannot any more. */
   accounts: string[];
@@ -417,9 +422,9 @@ export const serverGivenBack = event<ServerOfService>(
   'server.given_back',
   'a server that was held and never used is nobody’s again',
 );
-export const serverReturning = event<ServerOfService>(
+export const serverReturning = event<ServerReturning>(
   'server.returning',
-  'the service of a server has ended, and its disks are to be wiped',
+  'the service of a server has ended, or does without it: its disks are to be wiped',
 );
 export const serverWiped = event<ServerWiped>(
   'server.wiped',
@@ -544,5 +549,5 @@ export const serverInstalled = event<ServerNamed>(
 );
 export const serverEnrolled = event<ServerNamed>(
   'server.enrolled',
-  'a machine was proved to be the one behind its BMC, and is a server that is ready',
+  'a machine was proved to be the one behind its BMC, and is a server that is ready, or is wiped first',
 );

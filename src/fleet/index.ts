@@ -38,6 +38,7 @@ export {
   findAssignment,
   findUnfinishedOf,
   inventoryOf,
+  isLastAssignment,
   layoutOf,
   openAssignment,
   placeOf,
@@ -82,6 +83,7 @@ export {
   serverPowerFailed,
   serverQuarantined,
   serverReleased,
+  serverReturning,
 } from './events.ts';
 export { nodeStaffFinds } from './finds.ts';
 export { followGateways } from './gateways.ts';
@@ -150,6 +152,7 @@ export {
   readWasOn,
   startServer,
 } from './servers/halt.ts';
+export { keepFromOthers, mayBeOn } from './servers/mayBeOn.ts';
 export {
   type AnotherServer,
   findLeftServer,

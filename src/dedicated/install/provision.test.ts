@@ -226,13 +226,13 @@ describe('what may pass is begun once more on the same server, from the wipe', (
     expect(await tries(first.id)).toBe(1);
   }, 90_000);
 
-  it('but of an image that is never whole the order fails, and the server is in stock again, and off', async () => {
+  it('but of an image that is never whole the order fails, and the server is wiped, in stock again, and off', async () => {
     const { productId, first } = await stocked(1);
     first.does = { fails: { reason: 'the image broke off', times: 9 } };
     const { serviceId } = await orderDedicated(customer, productId);
     expect(await ended(serviceId)).toMatchObject({ status: 'pending', provisioning_state: 'failed' });
-    expect([await serverOf(first.id), first.bmc.power]).toMatchObject([{ state: 'ready' }, 'off']);
-    expect(first.wipes).toBe(2);
+    await inStock(first.id);
+    expect([first.bmc.power, first.wipes, first.plans.at(-1).task]).toEqual(['off', 3, 'wipe']);
   }, 90_000);
 });
 
@@ -275,30 +275,111 @@ describe('strangers', () => {
   }, 90_000);
 });
 
-it.each(['wipe', 'write', 'boot'])(
-  'money that is given back at: %s, takes the server back: it is off, in stock, and starts its disks',
-  async (at) => {
-    const { productId, first } = await stocked(1);
+const inStock = (id: number) =>
+  until(
+    () => serverOf(id),
+    ({ state }) => state === 'ready',
+    60_000,
+  );
+
+describe('money that is given back', () => {
+  const refunds = async (invoiceId: number) => {
+    const body = { method: 'credit', reason: 'a mistake' };
+    expect((await staff().post(`/staff/invoices/${invoiceId}/refund`, body)).status).toBe(200);
+  };
+
+  it.each(['wipe', 'write', 'boot'])(
+    'at: %s, takes the server back: it is wiped, off, in stock, and starts its disks',
+    async (at) => {
+      const { productId, first } = await stocked(1);
+      const order = Promise.withResolvers<number>();
+      first.does = {
+        at: async (step) => {
+          if (!step.startsWith(at)) return;
+          first.does = {};
+          await refunds(await order.promise);
+        },
+      };
+      const { serviceId, invoiceId } = await orderDedicated(customer, productId);
+      order.resolve(invoiceId);
+      expect(await ended(serviceId)).toMatchObject({ status: 'cancelled', primary_ip: null });
+      await inStock(first.id);
+      await settled(world.product);
+      expect(first.bmc).toMatchObject({ power: 'off', nextBoot: null });
+      expect([first.plans.at(-1).task, first.system]).toEqual(['wipe', null]);
+      expect(await world.starts(first.mac)).toContain('sanboot');
+      expect(await failedJobs(serviceId)).toEqual([]);
+    },
+    90_000,
+  );
+
+  it('once the server greets, and before it is delivered: nobody gets it before it is wiped, and whoever was let in at its BMC meanwhile is shut out', async () => {
+    const { productId, first, second } = await stocked(2);
     const order = Promise.withResolvers<number>();
-    first.does = {
-      at: async (step) => {
-        if (!step.startsWith(at)) return;
-        first.does = {};
-        const body = { method: 'credit', reason: 'a mistake' };
-        expect((await staff().post(`/staff/invoices/${await order.promise}/refund`, body)).status).toBe(200);
-      },
-    };
+    const { greets } = world;
+    const has = greets.has.bind(greets);
+    const mine = {
+      id: '9',
+      name: 'mine',
+      password: 'theirs-1',
+      access: 'administrator',
+      isEnabled: true,
+    } as const;
+    let isGivenBack = false;
+    greets.has = ((address: string) => {
+      if (!has(address) || isGivenBack) return has(address);
+      isGivenBack = true;
+      // Whose keys are on it signs in, and sees to it that they can later.
+      first.bmc.accounts.push({ ...mine });
+      first.does = { startsNothing: true };
+      return order.promise.then(refunds).then(() => true);
+    }) as typeof greets.has;
+    try {
+      const { serviceId, invoiceId } = await orderDedicated(customer, productId);
+      order.resolve(invoiceId);
+      expect(await ended(serviceId)).toMatchObject({ status: 'cancelled', primary_ip: null });
+      expect(isGivenBack).toBe(true);
+      // Whoever orders next while it is on its way back gets another one.
+      expect(await serverOf(first.id)).toMatchObject({ state: 'returning', service_id: null });
+      const next = await orderDedicated(customer, productId);
+      expect(await ended(next.serviceId)).toMatchObject({ status: 'active' });
+      expect(await serverOf(second.id)).toMatchObject({ state: 'rented', service_id: next.serviceId });
+      await until(
+        async () => first.bmc.power,
+        (power) => power === 'on',
+        30_000,
+      );
+      first.does = {};
+      first.reboot();
+      await inStock(first.id);
+      await settled(world.product);
+      expect([first.bmc.power, first.system, first.wipes]).toEqual(['off', null, 2]);
+      expect(first.bmc.accounts.find(({ name }) => name === 'mine')).not.toMatchObject({
+        ...{ access: 'administrator', isEnabled: true },
+      });
+      const { body } = await customer.get(`/dashboard/service/${serviceId}/dedicated/erasure`);
+      expect(body.data?.erasure.disks.map(({ serial }: { serial: string }) => serial)).toEqual(first.disks);
+      expect(await failedJobs(serviceId)).toEqual([]);
+    } finally {
+      greets.has = has;
+    }
+  }, 90_000);
+
+  it('before anything was done to a disk leaves the server in stock at once', async () => {
+    const { productId, first } = await stocked(1);
+    first.does = { startsNothing: true };
     const { serviceId, invoiceId } = await orderDedicated(customer, productId);
-    order.resolve(invoiceId);
-    expect(await ended(serviceId)).toMatchObject({ status: 'cancelled', primary_ip: null });
-    await settled(world.product);
+    await until(
+      async () => first.bmc.power,
+      (power) => power === 'on',
+      30_000,
+    );
+    await refunds(invoiceId);
+    expect(await ended(serviceId)).toMatchObject({ status: 'cancelled' });
     expect(await serverOf(first.id)).toMatchObject({ state: 'ready' });
-    expect(first.bmc).toMatchObject({ power: 'off', nextBoot: null });
-    expect(await world.starts(first.mac)).toContain('sanboot');
-    expect(await failedJobs(serviceId)).toEqual([]);
-  },
-  90_000,
-);
+    expect([first.bmc.power, first.plans]).toEqual(['off', []]);
+  }, 90_000);
+});
 
 it('a job that is lost in the middle of each of its steps, as when its process dies, ends right all the same', async () => {
   const { productId, first } = await stocked(1);
@@ -331,4 +412,29 @@ it('a job that is lost in the middle of each of its steps, as when its process d
     first.id,
   );
   expect(works).toEqual([{ state: 'done' }]);
+}, 90_000);
+
+it('a delivery that is tried again when its service has been delivered leaves that its server and its addresses', async () => {
+  const { productId, first } = await stocked(1);
+  const { serviceId } = await orderDedicated(customer, productId);
+  const { primary_ip: ip } = await ended(serviceId);
+  const [{ id = 0 } = {}] = await sql<{ id: number }>(
+    world.product,
+    `update jobs set state = 'failed' where name = 'dedicated.provision' and payload ->> 'serviceId' = $1::text returning id`,
+    serviceId,
+  );
+  expect((await staff().post(`/staff/jobs/${id}/retry`)).status).toBe(200);
+  await settled(world.product);
+  const [job] = await sql(world.product, 'select state, error_code from jobs where id = $1', id);
+  expect(job).toEqual({ state: 'done', error_code: 'not_wanted' });
+  expect([await serverOf(first.id), first.bmc.power]).toMatchObject([
+    { state: 'rented', service_id: serviceId },
+    'on',
+  ]);
+  const held = await sql(
+    world.product,
+    `select host(address) as ip from addresses where service_id = $1`,
+    serviceId,
+  );
+  expect(held).toEqual([{ ip }]);
 }, 90_000);

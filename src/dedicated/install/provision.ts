@@ -8,7 +8,6 @@ import {
   missingDisks,
   openAssignment,
   placeOf,
-  releaseAddresses,
   rentServer,
   requireOrderedImage,
   requireServerOff,
@@ -18,7 +17,15 @@ import {
   serverSystemOf,
   setServerAside,
 } from '../../fleet/index.ts';
-import { AppError, enqueue, type Failure, type Step, saga, type TxContext } from '../../platform/index.ts';
+import {
+  AppError,
+  enqueue,
+  type Failure,
+  type Run,
+  type Step,
+  saga,
+  type TxContext,
+} from '../../platform/index.ts';
 import {
   choiceOf,
   completeDelivery,
@@ -32,9 +39,9 @@ import {
   requireOrder,
   requireWanted,
 } from '../../services/index.ts';
-import { forgetShield } from '../../shield/index.ts';
 import { ownPassword } from '../credentials/keep.ts';
 import { isServersFault, unfit } from '../faults.ts';
+import { giveBackAddresses } from '../giveBackAddresses.ts';
 import { passwordStep, type WithPassword } from '../password.ts';
 import { hostnameOf } from '../queries.ts';
 import { callOff, disarmIfHeard, leaveOff, openedAt, requireGreeting, serverIn, stages } from '../stages.ts';
@@ -148,12 +155,15 @@ const planStep: ProvisionStep = {
   undo: callOff,
 };
 
+/** The service is to be delivered still, on the server that this job has. */
+async function requireGoing({ ctx, payload, state }: Run<Payload, State>): Promise<void> {
+  await requireWanted(ctx, payload.serviceId);
+  await requireStillIts(ctx, payload.serviceId, serverIn(state));
+}
+
 const carryingOut = stages<Payload, State>({
-  before: async ({ ctx, payload, state }) => {
-    await requireWanted(ctx, payload.serviceId);
-    await requireStillIts(ctx, payload.serviceId, serverIn(state));
-  },
-  undoPower: leaveOff,
+  before: requireGoing,
+  undoPower: (run) => leaveOff(run, (tx, serverId) => giveBackAddresses(tx, run.payload.serviceId, serverId)),
   last: { name: 'install', ended: ({ ctx }) => ({ installedAt: ctx.clock.now().toISOString() }) },
 });
 
@@ -161,7 +171,7 @@ const readyStep: ProvisionStep = {
   name: 'ready',
   do: async (run) => {
     const { ctx, payload, state } = run;
-    await requireWanted(ctx, payload.serviceId);
+    await requireGoing(run);
     const [first] = await listAddresses(ctx, payload.serviceId);
     if (first === undefined) return; // nobody ordered one, and so nobody hears it
     await requireGreeting(run, first.address, new Date(state.installedAt ?? 0), 'what was installed');
@@ -204,14 +214,19 @@ export const provision = saga<Payload, State>({
   outages: ['insufficient_stock'],
   steps: [
     ...[openStep, pickStep, lookStep, addressStep, planStep],
-    passwordStep<Payload, State>(openedAt),
+    passwordStep<Payload, State>(openedAt, requireGoing),
     ...carryingOut,
     ...[readyStep, disarmStep, deliverStep],
   ],
   failed: async (tx, payload, failure) => {
     const { serviceId } = payload;
     const order = await requireOrder(tx, serviceId);
-    await lockServicesOf(tx, order.invoiceId);
+    const services = await lockServicesOf(tx, order.invoiceId);
+    // Tried again late: what it has is its customer's.
+    const isDelivered = services.some(
+      ({ id, provisioningState: state }) => id === serviceId && state === 'done',
+    );
+    if (isDelivered) return 'unwanted';
     if (isServersFault(failure) && (await takeAnother(tx, order, payload, failure))) return 'unwanted';
     await giveBackAddresses(tx, serviceId);
     return failDelivery(tx, serviceId, `${failure.step}: ${failure.message}`);
@@ -230,7 +245,7 @@ async function takeAnother(
 ): Promise<boolean> {
   const server = await serverOfService(tx, serviceId);
   if (server !== null) await setServerAside(tx, server.id, `it could not be installed: ${message}`);
-  // It was set aside without being switched off, and may use its addresses for as long as it runs.
+  // Somebody else has taken it: it may use its addresses for as long as it runs.
   else await giveBackAddresses(tx, serviceId);
   if (isSecond || order.status !== 'pending') return false;
   const choice = wantedOf(order);
@@ -251,10 +266,6 @@ async function holdIfThere(tx: TxContext, serviceId: number, choice: ServerChoic
     if (error instanceof AppError && error.code === 'insufficient_stock') return null;
     throw error;
   }
-}
-
-async function giveBackAddresses(tx: TxContext, serviceId: number): Promise<void> {
-  await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
 }
 
 function wantedOf({ productId, options }: Order) {

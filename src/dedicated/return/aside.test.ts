@@ -87,7 +87,7 @@ it('a server on its way back is put aside once its job was dismissed: its addres
   expect((await quarantine(first.id)).body.data.server).toMatchObject({
     ...{ state: 'quarantined', service_id: null },
     reason:
-      'It hangs there; it may still run with the addresses that it had: pull its power before they have rested',
+      'It hangs there; it may still run with the addresses that it had, which nobody gets before its BMC says that it is off: pull its power',
   });
   await settled(world.product);
   const [address] = await sql(world.product, 'select state from addresses where host(address) = $1', ip);

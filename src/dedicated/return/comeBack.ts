@@ -10,7 +10,6 @@ import {
   noteOfReturn,
   openAssignment,
   othersAtBmc,
-  releaseAddresses,
   requireServerOff,
   restockServer,
   type SeenBmc,
@@ -27,15 +26,15 @@ import {
   type Run,
   type Step,
   saga,
-  type TxContext,
+  type TxRun,
   transaction,
 } from '../../platform/index.ts';
-import { forgetShield } from '../../shield/index.ts';
 import { isServersFault, unfit } from '../faults.ts';
+import { giveBackAddresses } from '../giveBackAddresses.ts';
 import { passwordStep, type WithPassword } from '../password.ts';
 import { findUnderWay } from '../queries.ts';
 import { callOff, serverIn, stages } from '../stages.ts';
-import { holdStillIts, isStillIts, requireCompared, requireStillIts } from '../stillIts.ts';
+import { holdStillIts, requireCompared, takenAway } from '../stillIts.ts';
 import { requireSuspensionAtRest } from '../suspend/suspend.ts';
 import { keepProof } from './proof.ts';
 
@@ -79,6 +78,33 @@ function serverOf(
   return leftId === null ? serverOfService(ctx, serviceId) : findLeftServer(ctx, leftId, serviceId);
 }
 
+/** The server that this job has is on its way back as its own; null: it has come back since, and is somebody's, or on its way once more. */
+async function findComing({
+  ctx,
+  payload,
+  state: { serverId, assignmentId },
+}: Pick<ReturnRun, 'ctx' | 'payload' | 'state'>): Promise<number | null> {
+  const server = await serverOf(ctx, payload);
+  if (server === null || server.id !== serverId || server.state !== 'returning') return null;
+  return assignmentId === undefined || (await isLastAssignment(ctx, assignmentId)) ? server.id : null;
+}
+
+async function comingServer(run: Pick<ReturnRun, 'ctx' | 'payload' | 'state'>): Promise<number> {
+  const serverId = await findComing(run);
+  if (serverId === null) throw takenAway(of(run.payload).serviceId, serverIn(run.state));
+  return serverId;
+}
+
+async function requireComing(run: ReturnRun): Promise<void> {
+  await comingServer(run);
+}
+
+/** The same, and nobody takes it away until the transaction ends. */
+async function holdComing(run: TxRun<Payload, State>): Promise<number> {
+  await holdStillIts(run.ctx, of(run.payload).serviceId, serverIn(run.state));
+  return comingServer(run);
+}
+
 /** Code of a return of a service that has no server, or none any more. */
 const nothingToReturn = 'nothing_to_return';
 
@@ -117,6 +143,10 @@ const openStep: ReturnStep = {
     const message = `the service ${serviceId} has no server that could come back`;
     throw Object.assign(new Error(message), { code: nothingToReturn, permanent: true, unwanted: true });
   },
+  // What could not even be planned has switched nothing yet: its customer's system would run on.
+  undo: async (run) => {
+    if (run.state.assignmentId === undefined) await leaveOff(run);
+  },
 };
 
 /** Whatever its customer or staff had asked of its power has its end first: two at once would each undo what the other did. */
@@ -125,7 +155,7 @@ const restStep: ReturnStep = {
   do: async (run) => {
     const { ctx, payload, state } = run;
     const { serviceId, leftId } = of(payload);
-    await requireStillIts(ctx, serviceId, serverIn(state));
+    await requireComing(run);
     // Before anything is planned: a plan answers whoever starts from the network.
     if (run.isHeld) await requireServerOff(run, serverIn(state));
     if (leftId !== null) return; // whatever is done for its service is done with another one
@@ -144,10 +174,10 @@ const restStep: ReturnStep = {
 const planStep: ReturnStep = {
   name: 'plan',
   transactional: true,
-  do: async ({ ctx, payload, state }) => {
-    const serverId = serverIn(state);
+  do: async (run) => {
+    const { ctx, payload } = run;
     const { serviceId } = of(payload);
-    await holdStillIts(ctx, serviceId, serverId);
+    const serverId = await holdComing(run);
     const wipe = (await disksOf(ctx, serverId)).map(({ serial }) => serial);
     if (wipe.length === 0) throw unfit('no disk of it was measured, so nobody can say that all were wiped');
     await closeAllOf(ctx, serverId);
@@ -157,23 +187,27 @@ const planStep: ReturnStep = {
 };
 
 const carryingOut = stages<Payload, State>({
-  before: ({ ctx, payload, state }) => requireStillIts(ctx, of(payload).serviceId, serverIn(state)),
+  before: requireComing,
   undoPower: leaveOff,
   last: { name: 'wipe', ended: ({ ctx }) => ({ wipedAt: ctx.clock.now().toISOString() }) },
 });
 
-// It is off before its addresses rest; where that cannot be had, staff reads so.
+// It is off before its addresses rest; where that cannot be had, staff reads so, and nobody gets them until it is.
 async function leaveOff(run: ReturnRun): Promise<void> {
   const { ctx, payload, state } = run;
-  const { serverId } = state;
-  if (serverId === undefined || !(await isStillIts(ctx, of(payload).serviceId, serverId))) return;
+  const serverId = await findComing(run);
+  if (serverId === null) return;
   if (run.isHeld) return requireServerOff(run, serverId);
   try {
     await switchOff(run, serverId);
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
     const problem = `it could not be switched off, and what is on it may still run with the addresses that its customer had: ${error.message}`;
-    await transaction(ctx, 'dedicated.noteOfReturn', (tx) => noteOfReturn(tx, serverId, problem));
+    await transaction(ctx, 'dedicated.noteOfReturn', async (tx) => {
+      if ((await findComing({ ctx: tx, payload, state })) === null) return;
+      await noteOfReturn(tx, serverId, problem);
+      if (of(payload).leftId === null) await giveBackAddresses(tx, of(payload).serviceId, serverId);
+    });
   }
 }
 
@@ -182,19 +216,18 @@ const wipedAt = async ({ state }: ReturnRun) => new Date(state.wipedAt ?? 0);
 /** Its customer's system runs no more since it was proved, so nobody undoes what is done here. */
 const othersStep: ReturnStep = {
   name: 'others',
-  do: async (run) => othersAtBmc(run, serverIn(run.state), await wipedAt(run)),
+  do: async (run) => othersAtBmc(run, await comingServer(run), await wipedAt(run)),
 };
 
 const shutOutStep: ReturnStep = {
   name: 'shut_out',
-  do: async (run) => ({ seen: await shutOthersOut(run, serverIn(run.state), await wipedAt(run)) }),
+  do: async (run) => ({ seen: await shutOthersOut(run, await comingServer(run), await wipedAt(run)) }),
 };
 
 const offStep: ReturnStep = {
   name: 'off',
   do: async (run) => {
-    const serverId = serverIn(run.state);
-    await requireStillIts(run.ctx, of(run.payload).serviceId, serverId);
+    const serverId = await comingServer(run);
     // Since the backup it may have been sold to somebody else.
     if (run.isHeld) await requireServerOff(run, serverId);
     await switchOff(run, serverId, await wipedAt(run));
@@ -204,13 +237,16 @@ const offStep: ReturnStep = {
 const stockStep: ReturnStep = {
   name: 'stock',
   transactional: true,
-  do: async ({ ctx, payload, state }) => {
+  do: async (run) => {
+    const { ctx, payload, state } = run;
     const { assignmentId, others = [], users = null, seen } = state;
     const { serviceId, leftId } = of(payload);
+    const serverId = await holdComing(run);
     // Begun before anybody looked at that: of what is not known nothing is compared.
     const found = seen === undefined ? null : { ...seen, users };
     const inventory = assignmentId === undefined ? null : await inventoryOf(ctx, assignmentId);
-    await restockServer(ctx, serverIn(state), { accounts: others, inventory, seen: found });
+    if (!(await restockServer(ctx, serverId, { accounts: others, inventory, seen: found })))
+      throw takenAway(serviceId, serverId);
     if (assignmentId !== undefined) {
       await closeAssignment(ctx, assignmentId);
       await keepProof(ctx, serviceId, assignmentId);
@@ -229,7 +265,7 @@ export const comeBack = saga<Payload, State>({
   steps: [
     ...[lookStep, openStep, restStep, planStep],
     ...carryingOut,
-    ...[passwordStep<Payload, State>(wipedAt), othersStep, shutOutStep],
+    ...[passwordStep<Payload, State>(wipedAt, requireComing), othersStep, shutOutStep],
     ...[offStep, stockStep],
   ],
   failed: async (tx, payload, failure) => {
@@ -247,7 +283,3 @@ export const comeBack = saga<Payload, State>({
     return 'unwanted'; // staff sees at the server what is wrong
   },
 });
-
-async function giveBackAddresses(tx: TxContext, serviceId: number): Promise<void> {
-  await forgetShield(tx, serviceId, await releaseAddresses(tx, serviceId));
-}

@@ -74,9 +74,9 @@ function keysUrl({ config }: Context): string {
 
 /** Why there is no proof; null: there is. */
 function reasonAgainst(status: string, assignment: Assignment | null, isBack: boolean): string | null {
-  if (status === 'cancelled')
+  if (status === 'cancelled' && assignment === null)
     return 'The service was cancelled before its server was yours: nothing was on it';
-  if (status !== 'terminated')
+  if (status !== 'terminated' && status !== 'cancelled')
     return `The service is ${status}: its server is wiped, and that is proved, when the service has ended`;
   if (assignment === null) return 'The server is on its way back, and is wiped soon';
   if (assignment.state === 'done')

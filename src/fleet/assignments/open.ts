@@ -38,6 +38,10 @@ const inventoryById = statement<{ inventory: Inventory | null }, { id: number }>
   'fleet.inventoryOfAssignment',
   'select inventory from server_assignments where id = :id',
 );
+const isLast = statement<{ is: boolean }, { id: number }>(
+  'fleet.isLastAssignment',
+  `select not exists (select from server_assignments o where o.server_id = g.server_id and o.id > g.id) as is from server_assignments g where g.id = :id`,
+);
 const writePlan = statement<never, { id: number; plan: Buffer }>(
   'fleet.writeAssignmentPlan',
   'update server_assignments set plan = :plan where id = :id',
@@ -113,6 +117,11 @@ export async function findUnfinishedOf(ctx: Context, serverId: number): Promise<
 /** What its server said that it has, when it was given its plan last; null: it was not, or nobody knows any more. */
 export async function inventoryOf(ctx: Context, id: number): Promise<Inventory | null> {
   return (await ctx.db.maybe(inventoryById, { id }))?.inventory ?? null;
+}
+
+/** Whether nothing else was to be done with its server since. */
+export async function isLastAssignment(ctx: Context, id: number): Promise<boolean> {
+  return (await ctx.db.maybe(isLast, { id }))?.is === true;
 }
 
 export function findAssignment(ctx: Context, id: number): Promise<Assignment | null> {

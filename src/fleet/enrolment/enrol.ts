@@ -14,6 +14,7 @@ import { mayBeInsecure, observedOf, type SeenBmc, seeBmc, usersBesides } from '.
 import { machineNotEnrolled, serverEnrolled, serverQuarantined } from '../events.ts';
 import { keepBmc, type NewBmc, otherAtBmc } from '../servers/bmc.ts';
 import { keepIdentity } from '../servers/otherBmc.ts';
+import { sendBackUnwiped } from '../servers/rent.ts';
 import { requireServer } from '../servers/staff.ts';
 import { about, leaveToNewest, requireArrival } from './arrivals.ts';
 import { keepMeasured } from './measured.ts';
@@ -79,7 +80,7 @@ const putBack = statement<{ serial: string }, { id: number; problem: string; isH
 
 /**
  * Makes a machine that staff accepted a server that is ready: its BMC has our account, it is the machine behind that BMC, nobody else is let in
- * there, and it is off. Its disks are as they were. One that differs from the baseline of its profile is a server in quarantine instead.
+ * there, and it is off. Its disks are as they were; those to which something was written for a customer before are wiped next. One that differs from the baseline of its profile is a server in quarantine instead.
  */
 export const enrolment = saga<Payload, State>({
   name: 'fleet.enrol',
@@ -278,6 +279,9 @@ async function end(tx: TxContext, id: number, serverId: number, seen: SeenBmc | 
   await tx.db.run(enrolled, { id });
   if (row.start_id !== null) await endStart(tx, row.start_id);
   const aboutServer = { subject: { type: 'server', id: serverId }, organizationId: null };
+  // What is found of it is compared once it is wiped.
+  if (await sendBackUnwiped(tx, serverId))
+    return record(tx, serverEnrolled, { ...aboutServer, data: { name } });
   // By the profile that it fits as it was measured just now.
   const observed = observedOf(machine.inventory, seen);
   const differing = await findDifferences(tx, serverId, observed);

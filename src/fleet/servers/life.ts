@@ -13,6 +13,7 @@ import {
 } from '../../platform/index.ts';
 import { serverBmcBack, serverBmcLost } from '../events.ts';
 import { openBmcPassword, placeNow, placeOf, type Reached } from './bmc.ts';
+import { usesNone } from './mayBeOn.ts';
 import { keepBmcPassword, laterPassword } from './password.ts';
 
 export { placeNow, placeOf } from './bmc.ts';
@@ -208,6 +209,7 @@ export async function hear(tx: TxContext, serverId: number, at: string, found: F
     : { ...found, problem: null, isSilent: false, otherUuid: null };
   const said = { serverId, at, power, problem, isSilent, uuid, otherUuid };
   const written = await tx.db.maybe(write, { ...said, now: tx.clock.now() });
+  if (power === 'off' && written !== null) await usesNone(tx, serverId);
   if (written === null || (written.before === null) === (problem === null)) return;
   const about = { subject: { type: 'server', id: serverId }, organizationId: null };
   if (problem === null) await record(tx, serverBmcBack, { ...about, data: { name: written.name } });

@@ -191,7 +191,7 @@ export async function swapServers(
   await tx.db.run(write, { ...free, id: fromId, state: 'returning', moveServiceId: serviceId });
   await tx.db.run(write, { ...free, id: toId, state: 'rented', serviceId });
   const told = ({ name }: Row) => ({ name, service_id: serviceId });
-  await record(tx, serverReturning, { ...about(fromId), data: told(from) });
+  await record(tx, serverReturning, { ...about(fromId), data: { ...told(from), is_left: false } });
   await record(tx, serverRented, { ...about(toId), data: told(to) });
   return true;
 }

@@ -2,6 +2,7 @@ import type { Inventory } from '../../drivers/installer/index.ts';
 import { record } from '../../events/index.ts';
 import { type Context, fail, findHeldRestore, statement, type TxContext } from '../../platform/index.ts';
 import { areDisksMeasured } from '../assignments/disksOf.ts';
+import { isWritten } from '../assignments/installed.ts';
 import { findDifferences, keepObserved } from '../baselines/keep.ts';
 import { observedOf, type SeenBmc } from '../baselines/observe.ts';
 import {
@@ -176,6 +177,15 @@ const lockToSetAside = statement<
   'select name, state, reason, service_id, move_service_id, out_of_order from servers where id = :id for update',
 );
 
+const noteUnwiped = statement<never, { id: number; serviceId: number | null }>(
+  'fleet.noteUnwiped',
+  'update servers set unwiped_service_id = :serviceId::bigint where id = :id',
+);
+const unwiped = statement<{ name: string; service_id: number }, { id: number }>(
+  'fleet.unwipedServer',
+  'select name, unwiped_service_id as service_id from servers where id = :id and unwiped_service_id is not null',
+);
+
 /** The server that a service holds or has; null: none. */
 export function serverOfService(ctx: Context, serviceId: number): Promise<ServerOfService | null> {
   return ctx.db.maybe(ofService, { serviceId });
@@ -266,7 +276,8 @@ export async function rentServer(tx: TxContext, serviceId: number): Promise<void
 }
 
 /**
- * A server that a service held and never used is in stock again; nothing is fine, and one that is rented stays so. While a restore is held one that was held as of
+ * A server that a service held and never used is in stock again; nothing is fine, and one that is rented stays so. One whose disks were written to is on its way back, as
+ * one that the service has left: a system may have run there with the keys of a customer. While a restore is held one that was held as of
  * the backup is in quarantine instead: it may be somebody's since, and nobody would look for it in stock. One whose disks were changed waits to be measured.
  */
 export async function giveBackServer(tx: TxContext, serviceId: number): Promise<void> {
@@ -275,12 +286,35 @@ export async function giveBackServer(tx: TxContext, serviceId: number): Promise<
   const restore = await findHeldRestore(tx);
   if (restore !== null && server.state_since <= restore.restored_at)
     return setServerAside(tx, server.id, mayBeSomebodys);
+  if (await isWritten(tx, server.id)) return sendBack(tx, server, serviceId);
   if (await areDisksMeasured(tx, server.id)) await put(tx, server.id, 'ready');
   else await put(tx, server.id, 'waiting', { reason: disksChanged });
   await record(tx, serverGivenBack, {
     ...about(server.id),
     data: { name: server.name, service_id: serviceId },
   });
+}
+
+/** A server that was made ready for a service which goes on without it is wiped before anybody else gets it; its row is locked. */
+async function sendBack(
+  tx: TxContext,
+  { id, name }: { id: number; name: string },
+  serviceId: number,
+): Promise<void> {
+  await put(tx, id, 'returning', { moveServiceId: serviceId });
+  await tx.db.run(noteUnwiped, { id, serviceId: null });
+  await record(tx, serverReturning, { ...about(id), data: { name, service_id: serviceId, is_left: true } });
+}
+
+/**
+ * A server that was set aside with what somebody had written to its disks is wiped before it is in stock, now that it can be: it is on its way back. Whether it is; its
+ * row is locked.
+ */
+export async function sendBackUnwiped(tx: TxContext, id: number): Promise<boolean> {
+  const left = await tx.db.maybe(unwiped, { id });
+  if (left === null) return false;
+  await sendBack(tx, { id, name: left.name }, left.service_id);
+  return true;
 }
 
 /**
@@ -292,7 +326,7 @@ export async function beginReturn(tx: TxContext, serviceId: number): Promise<num
   if (server === null || server.state === 'held') return null;
   if (server.state === 'returning') return server.id;
   await put(tx, server.id, 'returning', { serviceId });
-  const data = { name: server.name, service_id: serviceId };
+  const data = { name: server.name, service_id: serviceId, is_left: false };
   await record(tx, serverReturning, { ...about(server.id), data });
   return server.id;
 }
@@ -308,17 +342,16 @@ export interface Returned {
 }
 
 /**
-/**
  * A server that came back and was wiped is in stock again, unless it was out of order or differs from the baseline of its profile; one that is not on its way back
- * stays what it is.
+ * stays what it is, and so does one that was written to since it was wiped. Whether it is in stock, or kept out of it, since.
  */
 export async function restockServer(
   tx: TxContext,
   id: number,
   { accounts, inventory, seen }: Returned,
-): Promise<void> {
+): Promise<boolean> {
   const server = await tx.db.maybe(lockToSetAside, { id });
-  if (server?.state !== 'returning') return;
+  if (server?.state !== 'returning' || (await isWritten(tx, id))) return false;
   const { name, service_id: serviceId, move_service_id: leftBy } = server;
   const differing = keptOut(server, await findDifferences(tx, id, observedOf(inventory, seen)));
   // Nobody signs in there any more: what somebody takes as a baseline says so.
@@ -326,7 +359,8 @@ export async function restockServer(
   const data = { name, service_id: serviceId ?? leftBy ?? 0, accounts };
   if (differing === null) {
     await put(tx, id, 'ready');
-    return record(tx, serverWiped, { ...about(id), data });
+    await record(tx, serverWiped, { ...about(id), data });
+    return true;
   }
   await put(tx, id, 'quarantined', differing);
   await record(tx, serverWiped, { ...about(id), data });
@@ -334,6 +368,7 @@ export async function restockServer(
     ...about(id),
     data: { name, ...differing, service_id: data.service_id, by: 'product' },
   });
+  return true;
 }
 
 /** One that was out of order under its customer is looked at first, whatever baseline it differs from: that alone could be accepted. */
@@ -366,9 +401,11 @@ export async function setServerAside(
 ): Promise<void> {
   const server = await tx.db.maybe(lockToSetAside, { id: serverId });
   if (server?.state !== 'held' && server?.state !== 'rented' && server?.state !== 'returning') return;
-  const { name, service_id: serviceId } = server;
+  const { name, service_id: serviceId, move_service_id: moveServiceId } = server;
   const reason = server.reason === null ? because : `${because}; ${server.reason}`;
   await put(tx, serverId, state, { reason });
+  if (await isWritten(tx, serverId))
+    await tx.db.run(noteUnwiped, { id: serverId, serviceId: serviceId ?? moveServiceId });
   const data = { name, reason, service_id: serviceId, by };
   await record(tx, serverQuarantined, { ...about(serverId), data });
 }

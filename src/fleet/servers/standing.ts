@@ -9,6 +9,7 @@ import {
 import { closeAllOf } from '../assignments/open.ts';
 import { serverOutOfOrder, serverQuarantined, serverReleased, serverRetired } from '../events.ts';
 import { keepBmc } from './bmc.ts';
+import { usesNone } from './mayBeOn.ts';
 import { forceOff } from './power.ts';
 import { setServerAside } from './rent.ts';
 import type { ServerRow } from './rows.ts';
@@ -35,7 +36,7 @@ const unplugAll = statement<never, { id: number }>(
 
 /**
  * Keeps a server out of stock, and says why. `conflict` while an order or a customer has it, or a job is about to change that. One of a service for which
- * nothing is at work any more is taken from it, and switched off: its addresses rest from now on. One that a service was to move to is taken from that as well,
+ * nothing is at work any more is taken from it, and switched off: its addresses rest once it is off. One that a service was to move to is taken from that as well,
  * which stays where it is then. One that a customer has stays theirs and as it is, and they read that it is out of order, until it is released or its service has
  * another one.
  */
@@ -68,7 +69,8 @@ export async function quarantineServer(ctx: Context, id: number, { reason }: { r
   });
 }
 
-const mayStillRun = 'it may still run with the addresses that it had: pull its power before they have rested';
+const mayStillRun =
+  'it may still run with the addresses that it had, which nobody gets before its BMC says that it is off: pull its power';
 
 /** Nobody but a person switches a server that is a service's as of a backup: it may be somebody else's since. */
 async function isOfBackup(tx: TxContext, { state_since: since }: ServerRow): Promise<boolean> {
@@ -97,6 +99,7 @@ export async function retireServer(ctx: Context, id: number, { reason = null }: 
     await write(tx, id, 'retired', reason);
     await tx.db.run(leaveRack, { id });
     await keepBmc(tx, id, null);
+    await usesNone(tx, id);
     await tx.db.run(unplugAll, { id });
     await record(tx, serverRetired, { ...about(id), data: { name: server.name, reason } });
     return readServer(tx, id);
