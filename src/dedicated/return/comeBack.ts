@@ -7,6 +7,7 @@ import {
   findLeftServer,
   findRentedServer,
   inventoryOf,
+  isLastAssignment,
   noteOfReturn,
   openAssignment,
   othersAtBmc,
