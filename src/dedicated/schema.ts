@@ -94,7 +94,7 @@ const ErasedDisk = named(
     method: Nullable(
       Type.String({
         description:
-          'How it was wiped: `sanitize-block`, `sanitize-crypto`, `format-crypto`, `format-user-data`, `ata-enhanced`, `ata` or `overwrite`',
+          'How it was wiped: `sanitize-block`, `sanitize-crypto`, `format-crypto`, `format-user-data`, `sanitize-overwrite`, `ata-enhanced`, `ata` or `overwrite`',
       }),
     ),
     drive_status: Nullable({

@@ -20,6 +20,7 @@ const seconds: Record<string, number> = {
   'src/dedicated/dedicated.test.ts': 70,
   'src/dedicated/console/console.test.ts': 40,
   'src/fleet/enrolment/enrolment.test.ts': 115,
+  'src/drivers/installer/wipe.test.ts': 20,
   'src/fleet/baselines/baselines.test.ts': 50,
   'src/dedicated/return/lockedOut.test.ts': 60,
   'src/drivers/installer/disk.long.test.ts': 600,

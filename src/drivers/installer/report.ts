@@ -62,6 +62,7 @@ export const wipeMethods = [
   'sanitize-crypto',
   'format-crypto',
   'format-user-data',
+  'sanitize-overwrite',
   'ata-enhanced',
   'ata',
   'overwrite',
@@ -99,6 +100,12 @@ function readable(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').toWellFormed();
 }
 
+/** No longer than any drive's, and nothing in it that the database does not hold. */
+function isKept(drive: Record<string, unknown>): boolean {
+  const text = JSON.stringify(drive);
+  return text.length <= longestDrive && !text.includes('\\u0000') && !/\\ud[89a-f]/i.test(text);
+}
+
 /**
  * What the marks say decides, whatever the installer makes of it: a disk on which one is left, or on which none was, is not wiped, and
  * neither is an overwritten one that holds anything but zeros.
@@ -116,7 +123,10 @@ function wipedOf(raw: Static<typeof RawWiped>): Wiped {
     marksLeft: raw.marks_left,
     notZero: raw.not_zero,
     seconds,
-    tried,
-    drive: JSON.stringify(drive).length > longestDrive ? {} : drive,
+    tried: tried.map(({ method, exit, log }) => ({
+      ...{ method: readable(method), exit },
+      log: log.replace(/[^\P{Cc}\n\t]/gu, ' ').toWellFormed(),
+    })),
+    drive: isKept(drive) ? drive : {},
   };
 }

@@ -278,6 +278,14 @@ describe('a report', () => {
     expect(methodOf({ drive: { a: 'a'.repeat(66_000) } })).toBe('format-user-data');
   });
 
+  it('of a wiped disk has nothing in it that the database does not hold', () => {
+    const log = 'a\u0000 line\nand \u001b[2J another\ud800';
+    const report = readReport({ ...wiped, tried: [{ method: 'ata', exit: 0, log }], drive: { a: '\u0000' } });
+    expect(report).toMatchObject({
+      wiped: { tried: [{ log: 'a  line\nand  [2J another\ufffd' }], drive: {} },
+    });
+  });
+
   it('of a wiped disk counts by what could be read afterwards', () => {
     expect(methodOf({})).toBe('format-user-data');
     expect(methodOf({ marks_left: 1 })).toBeNull();

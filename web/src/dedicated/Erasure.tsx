@@ -9,6 +9,7 @@ import { Button, Group, List, Refusal, Section, Skeleton, Text } from '../ui/ind
 
 const methods = [
   ...(['sanitize-block', 'sanitize-crypto', 'format-crypto', 'format-user-data'] as const),
+  'sanitize-overwrite' as const,
   ...(['ata-enhanced', 'ata', 'overwrite'] as const),
 ] as const;
 const isMethod = (method: string | null): method is (typeof methods)[number] =>

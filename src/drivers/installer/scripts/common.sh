@@ -5,26 +5,45 @@ said() { tr ' ' '\n' < /proc/cmdline | sed -n "s/^innkeeper\.$1=//p" | head -n 1
 seconds() { cut -d. -f1 /proc/uptime; }
 say() { printf 'installer: %s s: %s\n' "$(seconds)" "$1"; }
 
-# Where we came from, over TLS: whoever answers must have the key that the boot script named.
+# So many seconds is tried for what must not be lost: were it, hours of work would be begun anew.
+patience=600
+# How a program ends whose work nobody knows of, so that all is begun anew.
+anew=75
+# Where we came from, over TLS: whoever answers must have the key that the boot script named. 22: it said no. Curl by itself comes again when it is told
+# that something failed there for now, and not when the way to it is lost. What is sent stands in a file, so that it is whole each time.
 call() {
   path=$1
   shift
-  curl -sS --fail --config /run/innkeeper/calls --retry 6 --retry-connrefused --retry-delay 2 --max-time 40 "$@" "$(said url)/$path"
+  end=$(($(seconds) + patience))
+  while :; do
+    rm -f /run/innkeeper/answer
+    curl -sS --fail --config /run/innkeeper/calls --retry $((patience / 5)) --retry-connrefused --retry-delay 5 --retry-max-time "$patience" --max-time 40 \
+      -o /run/innkeeper/answer "$@" "$(said url)/$path"
+    called=$?
+    case $called in 0 | 22) break ;; esac
+    [ "$(seconds)" -lt "$end" ] || break
+    sleep 5
+  done
+  [ ! -e /run/innkeeper/answer ] || cat /run/innkeeper/answer
+  return $called
 }
+send() { call report -H 'content-type: application/json' --data-binary "@$1" > /dev/null; }
 # One report: its kind, and what jq makes the rest of it from.
 report() {
   kind=$1
   shift
   jq -nc --arg kind "$kind" "$@" > /run/innkeeper/report
-  call report -H 'content-type: application/json' --data-binary @/run/innkeeper/report > /dev/null
+  send /run/innkeeper/report
 }
 step() {
   say "$1"
+  printf '%s\n' "$1" > /run/innkeeper/step
   report step --arg step "$1" --arg at "$(seconds)" '{kind: $kind, step: $step, seconds: ($at | tonumber)}'
 }
 failed() {
   say "FAILED: $1"
-  report failed --arg reason "$1" '{kind: $kind, reason: $reason}'
+  : > /run/innkeeper/failed
+  report failed --arg reason "$1" '{kind: $kind, reason: $reason[:480]}'
   exit 1
 }
 plan() { jq -r "$1" /run/innkeeper/plan; }

@@ -60,8 +60,10 @@ tar -x -f - -C /mnt --numeric-owner --xattrs --xattrs-include='security.*' < tre
 while kill -0 $writing 2>/dev/null; do
   sleep 1
   bytes=$(sed -n 's/^wchar: //p' /proc/$fetching/io 2>/dev/null)
-  [ -n "$bytes" ] && report progress --arg bytes "$bytes" '{kind: $kind, bytes: ($bytes | tonumber)}'
+  # Told for whoever watches, and not worth waiting for.
+  [ -n "$bytes" ] && patience=0 && report progress --arg bytes "$bytes" '{kind: $kind, bytes: ($bytes | tonumber)}'
 done
+patience=600
 wait $fetching || ruined 'the image broke off'
 wait $sharing && wait $summing || ruined 'the image could not be read'
 [ "$(cut -d' ' -f1 sum)" = "$(plan .image.sha256)" ] || ruined "the image's checksum is $(cut -d' ' -f1 sum), not the expected one"

@@ -7,8 +7,17 @@ while IFS= read -r serial; do
 done < /run/innkeeper/wipe
 while IFS= read -r serial; do
   step "wipe $serial"
-  wipe "$(disk_of "$serial")" "$serial" > /run/innkeeper/wiped
+  rm -f /run/innkeeper/wiped
+  wipe "$(disk_of "$serial")" "$serial" < /dev/null > /run/innkeeper/wiped 2> /run/innkeeper/words
   ended=$?
-  jq -c '. + {kind: "wiped"}' /run/innkeeper/wiped | call report -H 'content-type: application/json' --data-binary @- > /dev/null || exit 1 # nobody knows of it: all is begun anew
+  # A program of ours that died has not said what became of the disk.
+  jq -ce '. + {kind: "wiped"}' /run/innkeeper/wiped > /run/innkeeper/report 2>/dev/null && [ -s /run/innkeeper/report ] ||
+    failed "wiping the disk $serial broke off: $(tail -n 1 /run/innkeeper/words | cut -c1-300)"
+  send /run/innkeeper/report
+  case $? in
+    0) ;;
+    22) failed "what became of the disk $serial was refused" ;;
+    *) exit $anew ;;
+  esac
   [ $ended = 0 ] || failed "the disk $serial could not be wiped"
 done < /run/innkeeper/wipe
