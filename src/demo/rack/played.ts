@@ -79,6 +79,12 @@ export interface Misbehaviour {
   fails?: { reason: string; times: number };
   /** It stops in the middle of writing, and says nothing any more, so many times. */
   hangs?: number;
+  /** It says without end that as much of the system has come as before. */
+  isStill?: boolean;
+  /** Its installer ends at this step and says nothing of it, so many times: it starts anew. */
+  dies?: { at: string; times: number };
+  /** It reaches nobody: the plug of its network is out. */
+  isUnplugged?: boolean;
   /** It says that it is done, and nothing of its disks. */
   lies?: boolean;
   /** This is printed on its line instead of its nonce. */
@@ -155,6 +161,7 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
 
   // Network first in its boot order for ever, whatever its BMC says.
   async function start(mine: number): Promise<void> {
+    if (it.does.isUnplugged) throw new Error('nobody answers');
     const script = await network.starts(mac);
     if (!isOn(mine)) return;
     const answer = script.includes('innkeeper.token=') ? 'installer' : 'disk';
@@ -162,7 +169,10 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     it.isInstalling = answer === 'installer';
     noted();
     if (answer === 'installer') {
-      const after = await install(mine, network.installer(script));
+      const after = await install(mine, network.installer(script)).catch((error: unknown) => {
+        if (error instanceof Died) return undefined;
+        throw error;
+      });
       if (!isOn(mine)) return;
       if (after !== 'off') return start(mine);
       it.isInstalling = false;
@@ -190,10 +200,19 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     if (isOn(mine) && plan?.task === 'rescue') return void (await rescue(mine, installer, plan));
     if (!isOn(mine) || (plan?.task !== 'install' && plan?.task !== 'wipe')) return;
     it.plans.push(plan);
-    const says = (report: object) => isOn(mine) && installer.call('POST', 'report', report);
+    const says = async (report: object) => {
+      // It tries until somebody answers.
+      while (isOn(mine) && it.does.isUnplugged) await pause(askMs);
+      return isOn(mine) && installer.call('POST', 'report', report);
+    };
     const comesTo = async (step: string) => {
       await says({ kind: 'step', step, seconds: 1 });
       await it.does.at?.(step);
+      const { dies } = it.does;
+      if (dies !== undefined && dies.times > 0 && step.startsWith(dies.at)) {
+        dies.times -= 1;
+        throw new Died();
+      }
       if (stepMs > 0) await pause(stepMs);
     };
     it.system = null;
@@ -208,7 +227,10 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
     noted();
     if (plan.task === 'wipe') return void (await says({ kind: 'done' }));
     await comesTo('write');
-    await says({ kind: 'progress', bytes: 8 });
+    do {
+      await says({ kind: 'progress', bytes: 8 });
+      if (it.does.isStill) await pause(askMs);
+    } while (isOn(mine) && it.does.isStill);
     if ((it.does.hangs ?? 0) > 0) {
       it.does.hangs = (it.does.hangs ?? 0) - 1;
       while (isOn(mine)) await pause(askMs);
@@ -250,6 +272,9 @@ export function playServer(network: PlayedNetwork, parts: PlayedParts): PlayedSe
   }
   return it;
 }
+
+/** Its installer ended without a word. */
+class Died extends Error {}
 
 interface WipedHow {
   bytes: number;

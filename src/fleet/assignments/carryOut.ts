@@ -28,6 +28,10 @@ const saysSomethingWithinMs = 10 * 60_000;
 const oursToMend: ReadonlySet<string> = new Set(['program_absent', 'spec_invalid', 'not_supported']);
 /** It prints its nonce every two seconds; of a stranger's start none is read however long one listens. */
 const proofMs = 10_000;
+/**
+ * So often an installer begins that comes to no end and does not say why, as where its power goes; once more after the server was off, and then it is given up.
+ */
+const mostBegun = 3;
 /** Of the slowest disks, while they are overwritten. */
 const slowestBytesPerMs = 20_000;
 
@@ -45,7 +49,7 @@ const powered = statement<never, { id: number; now: Date }>(
 );
 const begin = statement<never, { id: number; now: Date }>(
   'fleet.beginAssignment',
-  `update server_assignments set state = 'working', step = null, bytes = null, reached_at = null, erasures = '{}', heard_at = :now, powered_at = coalesce(powered_at, :now) where id = :id`,
+  `update server_assignments set state = 'working', begun = begun + 1, broke_off_at = coalesce(step, broke_off_at), step = null, bytes = null, reached_at = null, erasures = '{}', heard_at = :now, powered_at = coalesce(powered_at, :now) where id = :id`,
 );
 const touch = statement<never, { id: number; now: Date }>(
   'fleet.touchAssignment',
@@ -53,7 +57,7 @@ const touch = statement<never, { id: number; now: Date }>(
 );
 const beginAnew = statement<never, { id: number; now: Date }>(
   'fleet.beginAssignmentAnew',
-  `update server_assignments set state = 'open', step = null, bytes = null, reached_at = null, erasures = '{}', powered_at = null, heard_at = null, opened_at = :now
+  `update server_assignments set state = 'open', step = null, bytes = null, reached_at = null, erasures = '{}', begun = 0, broke_off_at = null, powered_at = null, heard_at = null, opened_at = :now
    where id = :id and state in ('open', 'working')`,
 );
 const firmwareOf = statement<{ boot: 'bios' | 'uefi' | null }, { serverId: number }>(
@@ -76,7 +80,7 @@ export async function carryOut(at: AtHand, id: number, until: Stage): Promise<vo
     await at.ctx.db.run(powered, { id, now: at.ctx.clock.now() });
   }
   if (until === 'powered') return;
-  await proveClaimed(at, assignment);
+  await proveClaimed(at, assignment, { isBounded: true });
   assignment = await requireGoing(at.ctx, id);
   if (isReached(assignment) || (assignment.state === 'working' && until === 'proved')) return;
   const late = lateness(at.ctx, assignment, await disksOf(at.ctx, assignment.server_id));
@@ -189,8 +193,15 @@ async function startFromNetwork(
   await bmc.powerOn();
 }
 
-/** Reads which of the starts that somebody has claimed the server's own is, where there is one that is not proved. Whether the line was listened to. */
-export async function proveClaimed(at: AtHand, assignment: Assignment): Promise<boolean> {
+/**
+ * Reads which of the starts that somebody has claimed the server's own is, where there is one that is not proved. Whether the line was listened to. `isBounded`: the
+ * assignment is given up when it has begun too often.
+ */
+export async function proveClaimed(
+  at: AtHand,
+  assignment: Assignment,
+  { isBounded = false }: { isBounded?: boolean } = {},
+): Promise<boolean> {
   const { id, server_id: serverId } = assignment;
   if ((await at.ctx.db.many(claimed, { id })).length === 0) return false;
   let isHeard = true;
@@ -209,11 +220,20 @@ export async function proveClaimed(at: AtHand, assignment: Assignment): Promise<
     const now = await tx.db.maybe(lockAssignment, { id });
     if (now === null || (now.state !== 'open' && now.state !== 'working')) return;
     if (!(await tx.db.many(claimed, { id })).some((start) => start.id === found.id)) return;
+    if (isBounded && now.begun >= mostBegun + now.tries - 1)
+      return giveUp(tx, now, 'server_silent', brokeOff(now));
     await proveStart(tx, found.id, found.mac);
     await tx.db.run(endOtherStarts, { id, startId: found.id });
     await tx.db.run(begin, { id, now: tx.clock.now() });
   });
   return true;
+}
+
+/** Of one that began anew each time, and did not say why. */
+function brokeOff({ begun, step, broke_off_at: before }: Assignment): string {
+  const at = [...new Set([before, step])].filter((each) => each !== null);
+  const words = at.length === 0 ? 'before it said what it was at' : `at: ${at.join(', then at: ')}`;
+  return `the installer began ${begun} times and came to no end; it broke off ${words}`;
 }
 
 function sinceOf({ opened_at: opened, heard_at: heard, powered_at: poweredAt }: Assignment): Date {

@@ -34,7 +34,7 @@ const reopen = statement<never, { id: number; failure: string; now: Date }>(
 );
 const noteReached = statement<never, { id: number; now: Date }>(
   'fleet.noteRescueReached',
-  'update server_assignments set reached_at = :now, heard_at = :now, failure = null, failure_code = null where id = :id',
+  'update server_assignments set reached_at = :now, heard_at = :now, begun = 0, failure = null, failure_code = null where id = :id',
 );
 const endStarts = statement<never, { id: number }>(
   'fleet.endProvedStarts',
@@ -89,7 +89,10 @@ async function note(
     report.kind === 'step'
       ? { step: report.step, bytes: null }
       : { step: assignment.step, bytes: report.kind === 'progress' ? report.bytes : assignment.bytes };
-  await tx.db.run(write, { id, step, bytes, erasures: JSON.stringify(erasures), now });
+  // A disk that takes nothing any more has as much written to it as before each time that it is told.
+  const isStill = report.kind === 'progress' && report.bytes === assignment.bytes;
+  const heard = isStill ? (assignment.heard_at ?? now) : now;
+  await tx.db.run(write, { id, step, bytes, erasures: JSON.stringify(erasures), now: heard });
 }
 
 /** Serials of the disks that are wiped for an assignment. */

@@ -59,6 +59,10 @@ export interface Assignment {
   failure_code: AssignmentFailure | null;
   failure: string | null;
   tries: number;
+  /** How often a start of its server was proved and began with it. */
+  begun: number;
+  /** What the installer was at when it began anew without an end; null: it has not, or had said nothing yet. */
+  broke_off_at: string | null;
   opened_at: Date;
   powered_at: Date | null;
   heard_at: Date | null;
@@ -72,7 +76,7 @@ export interface Assignment {
 }
 
 const columns = `id, server_id, service_id, kind, state, plan, tree, disk_image, tree_sha256, tree_bytes, disks, wipe, step, bytes, erasures, failure_code, failure, tries,
-  opened_at, powered_at, heard_at, ended_at, given_at, reached_at, locked_out_at`;
+  opened_at, powered_at, heard_at, ended_at, given_at, reached_at, locked_out_at, begun, broke_off_at`;
 export const assignmentById = statement<Assignment, { id: number }>(
   'fleet.assignment',
   `select ${columns} from server_assignments where id = :id`,
