@@ -16,6 +16,7 @@ const seconds: Record<string, number> = {
   'src/dedicated/install/restored.test.ts': 60,
   'src/dedicated/move/stopped.test.ts': 150,
   'src/dedicated/move/restored.test.ts': 60,
+  'src/dedicated/install/dies.test.ts': 60,
   'src/dedicated/return/return.test.ts': 80,
   'src/dedicated/dedicated.test.ts': 70,
   'src/dedicated/console/console.test.ts': 40,
