@@ -71,7 +71,12 @@ describe('a service that staff moves to another server', () => {
     });
     // Off between the installer and its own disks.
     expect(to.told).toEqual(['installer', 'disk']);
-    expect(await overview(server)).toMatchObject({ state: 'running', locked: false, os: { slug: 'tiny' } });
+    // Its BMC was never asked for its power before.
+    const moved = await until(
+      () => overview(server),
+      ({ state }) => state !== 'error',
+    );
+    expect(moved).toMatchObject({ state: 'running', locked: false, os: { slug: 'tiny' } });
     expect(await serverOf(to.id)).toMatchObject({ state: 'rented', service_id: server.serviceId });
     const ips = (await customer.get(`${server.path}/ips`)).body.data.ips;
     expect(ips).toEqual(before.map((ip: object) => ({ ...ip, mac: to.mac })));

@@ -596,7 +596,7 @@ describe('room that strangers take up', () => {
     return sql<{ id: number }>(
       it_.product,
       `insert into server_arrivals (state, mac, serial, inventory, arrived_at, seen_at, decided_at)
-       select $2, '52:54:00:00:0a:01', 'made-up-' || n, (select inventory from server_arrivals limit 1), $3, $3, $4
+       select $2, '52:54:00:00:0a:01', 'made-up-' || n || '-' || gen_random_uuid(), (select inventory from server_arrivals limit 1), $3, $3, $4
        from generate_series(1, $1::int) n returning id`,
       ...[count, columns.state, columns.seen_at, columns.decided_at],
     );
@@ -689,23 +689,23 @@ describe('room that strangers take up', () => {
   it('is theirs for a day once they are silent, and for a week once they are rejected, or as long as that counts', async () => {
     const ago = (ms: number) => new Date(it_.product.clock.now().getTime() - ms);
     const one = async (change: object) => (await fill(1, change))[0]?.id ?? 0;
+    const { id, machine } = await arrived();
     const silent = await one({ seen_at: ago(hours(1)) });
     const decided = await one({ seen_at: ago(hours(1)), decided_at: ago(hours(1)) });
     const enrolled = await one({ state: 'enrolled', seen_at: ago(hours(1)), decided_at: ago(hours(1)) });
     const rejected = await one({ state: 'rejected', decided_at: it_.product.clock.now() });
-    const { id, machine } = await arrived();
     // As one whose BMC is slow for a very long time.
     await sql(it_.product, `update server_arrivals set state = 'accepted' where id = $1`, id);
     const leftIn = async (count: number) => {
       it_.product.clock.travel(hours(count));
       await it_.product.periodic('fleet.forgetStarts');
       await it_.product.periodic('fleet.forgetArrivals');
-      return left([silent, decided, enrolled, rejected, id]);
+      return left([id, silent, decided, enrolled, rejected]);
     };
-    expect(await leftIn(22)).toEqual([silent, decided, enrolled, rejected, id]);
-    expect(await leftIn(4)).toEqual([decided, enrolled, rejected, id]);
+    expect(await leftIn(22)).toEqual([id, silent, decided, enrolled, rejected]);
+    expect(await leftIn(4)).toEqual([id, decided, enrolled, rejected]);
     expect((await machine.call('GET', 'plan')).status).toBe(200);
-    expect(await leftIn(6 * 24)).toEqual([decided, enrolled, id]);
+    expect(await leftIn(6 * 24)).toEqual([id, decided, enrolled]);
     // While enrolment that was open then is open still, it counts.
     await openAgain();
     const counting = await one({ state: 'rejected', decided_at: it_.product.clock.now() });

@@ -101,9 +101,9 @@ export const Acceptance = named(
     bmc: Type.Optional(NewBmc),
     bmc_kind: Type.Optional(
       Choice(['ipmi', 'redfish'], {
-        default: 'ipmi',
+        // No default: where `bmc` is given, which says so itself, this has to be absent.
         description:
-          'How the BMC is spoken to that the machine gives our account to. Of Redfish the certificate that it presents then is pinned: whoever presents another later is told nothing',
+          'How the BMC is spoken to that the machine gives our account to; `ipmi` where it is not said. Of Redfish the certificate that it presents then is pinned: whoever presents another later is told nothing',
       }),
     ),
   }),

@@ -17,6 +17,8 @@ export const Adopt = named(
     confirm: Type.Optional(
       Type.String({
         maxLength: 1_024,
+        pattern: '^[^\\r\\n]*$',
+        'x-message': 'must be the names of the nodes, on one line',
         description:
           'What `confirm` of the unknown machine says: the names of the nodes that cannot say whether another copy runs there, where you know that none does',
       }),
