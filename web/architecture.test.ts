@@ -48,6 +48,7 @@ it('has rooms that take from each other only what is made for it', () => {
   const parts = [
     'services/columns.tsx',
     'events/Happened.tsx',
+    'dedicated/Delivery.tsx',
     'dedicated/Erasure.tsx',
     'dedicated/Power.tsx',
     'dedicated/Reinstall.tsx',

@@ -100,6 +100,9 @@ it.each(corners)(
     // Until it is theirs they read what is being done, and no mistake of ours.
     await signIn(bed, visitor, `/services/${server.id}`);
     await page.getByText(say('Your server is being made ready', 'Ihr Server wird vorbereitet')).waitFor();
+    await page
+      .getByText(/^⟳ The server (is being switched · 5|starts our system from the network · 10) %$/)
+      .waitFor();
     await look('making');
     await deliver(server);
     await page.getByText(say('Running', 'Läuft')).first().waitFor();

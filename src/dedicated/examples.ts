@@ -32,7 +32,7 @@ export const examples = {
         },
         traffic: { used_gb: 8_412.5, limit_gb: 20_000, resets_at: '2026-02-01T00:00:00.000Z' },
         power: { state: 'on', heard_at: '2026-01-31T22:04:12.310Z', silent: false },
-        current_action: null,
+        ...{ delivery: null, current_action: null },
         actions: {
           start: {
             allowed: false,

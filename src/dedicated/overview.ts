@@ -1,5 +1,6 @@
 import {
   findImage,
+  installationSince,
   lockAddresses,
   notMeasured,
   readRentedHardware,
@@ -10,6 +11,7 @@ import { fail, type OrganizationContext, type TxContext, transaction } from '../
 import { dedicatedOptions } from '../services/index.ts';
 import { nameIp, type ReverseNames, viewAction, viewIpsOf } from '../vps/index.ts';
 import { viewTraffic } from './bandwidth/read.ts';
+import { progressOf } from './progress.ts';
 import { type Dedicated, factsOf, lockOwnDedicated, requireDedicated } from './queries.ts';
 import { wordsOfUnwiped } from './return/erasure.ts';
 import { dedicatedActions, reasonAgainst, ruleOf, stateOf, wordsOfBroken } from './states.ts';
@@ -37,6 +39,7 @@ export async function readDedicated(ctx: OrganizationContext, id: number) {
       location: server?.location ?? ordered.location,
       traffic: await viewTraffic(ctx, id),
       ips: await viewIps(ctx, dedicated),
+      delivery: await viewDelivery(ctx, dedicated),
       current_action: action === null ? null : viewAction(ctx, action),
       actions: possibleActions(
         dedicatedActions,
@@ -44,6 +47,15 @@ export async function readDedicated(ctx: OrganizationContext, id: number) {
       ),
     },
   };
+}
+
+/** How far the server of a paid order is; null: nothing was begun yet, or it is its customer's. */
+async function viewDelivery(ctx: OrganizationContext, { server, status, createdAt }: Dedicated) {
+  if (status !== 'pending' || server === null) return null;
+  const assignment = await installationSince(ctx, server.id, createdAt);
+  if (assignment === null) return null;
+  const { percent: progress, note } = progressOf(assignment);
+  return { progress, note };
 }
 
 /** What a server has, as its installer measured it, and what differs since. */

@@ -15,6 +15,7 @@ interface ServiceRow {
   hostname: string | null;
   problem: string | null;
   move_stopped: boolean;
+  created_at: Date;
 }
 
 /** A service on a server, with what is under way. */
@@ -22,6 +23,7 @@ export interface Dedicated {
   serviceId: number;
   organizationId: number;
   status: string;
+  createdAt: Date;
   hostname: string;
   /** Slug of what was installed last. */
   os: string;
@@ -38,7 +40,7 @@ export interface Dedicated {
 
 const byId = statement<ServiceRow, { id: number }>(
   'dedicated.byId',
-  `select s.id as service_id, s.organization_id, s.status, s.domain, s.options, s.on_server, y.os, y.hostname, y.problem,
+  `select s.id as service_id, s.organization_id, s.status, s.domain, s.options, s.on_server, y.os, y.hostname, y.problem, s.created_at,
      exists (select from dedicated_moves m where m.service_id = s.id and m.stopped_at is not null) as move_stopped
    from services s left join dedicated_systems y on y.service_id = s.id where s.id = :id`,
 );
@@ -93,7 +95,7 @@ async function whole(ctx: Context, row: ServiceRow): Promise<Dedicated> {
   const { service_id: serviceId } = row;
   const server = await findRentedServer(ctx, serviceId);
   return {
-    ...{ serviceId, organizationId: row.organization_id, status: row.status },
+    ...{ serviceId, organizationId: row.organization_id, status: row.status, createdAt: row.created_at },
     ...{
       hostname: row.hostname ?? hostnameOf(serviceId, row.domain),
       problem: row.problem,

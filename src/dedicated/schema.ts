@@ -55,6 +55,18 @@ export const Overview = named(
         location: Nullable(Type.String()),
         traffic: Traffic,
         ips: Ips.properties.ips,
+        delivery: Nullable(
+          Type.Object(
+            {
+              progress: Type.Integer({ minimum: 0, maximum: 100, description: 'In percent' }),
+              note: Nullable(Type.String({ description: 'What is being done, in words' })),
+            },
+            {
+              description:
+                'How far the server of a paid order is; null: nothing was begun yet, or it is delivered',
+            },
+          ),
+        ),
         current_action: Nullable(Action),
         actions: PossibleActions(
           { each: 'PossibleDedicatedAction', all: 'PossibleDedicatedActions' },

@@ -37,6 +37,7 @@ export {
   closeAssignment,
   findAssignment,
   findUnfinishedOf,
+  installationSince,
   inventoryOf,
   isLastAssignment,
   layoutOf,

@@ -7,6 +7,7 @@ import {
   assignmentById,
   endAssignment,
   isUnfinished,
+  lastInstallation,
   lastOfService,
   lockAssignment,
   sealWork,
@@ -106,6 +107,11 @@ export async function closeAllOf(tx: TxContext, serverId: number): Promise<void>
 /** What was done last with the server that a service gave back; null: nothing yet. */
 export function assignmentOfReturn(ctx: Context, serviceId: number): Promise<Assignment | null> {
   return ctx.db.maybe(lastOfService, { serviceId });
+}
+
+/** How a server has been installed since then, at the latest; null: nothing of it was begun yet. */
+export function installationSince(ctx: Context, serverId: number, since: Date): Promise<Assignment | null> {
+  return ctx.db.maybe(lastInstallation, { serverId, since });
 }
 
 /** What is to be done with a server; null: nothing. */

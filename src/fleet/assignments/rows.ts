@@ -89,6 +89,11 @@ export const lastOfService = statement<Assignment, { serviceId: number }>(
   'fleet.assignmentOfService',
   `select ${columns} from server_assignments where service_id = :serviceId order by id desc limit 1`,
 );
+export const lastInstallation = statement<Assignment, { serverId: number; since: Date }>(
+  'fleet.lastInstallation',
+  `select ${columns} from server_assignments
+   where server_id = :serverId and kind = 'install' and opened_at >= :since order by id desc limit 1`,
+);
 export const unfinishedOf = statement<{ id: number }, { serverId: number }>(
   'fleet.unfinishedAssignment',
   `select id from server_assignments where server_id = :serverId and state in ('open', 'working')`,

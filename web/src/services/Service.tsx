@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import type { Schema } from '../../../client/index.ts';
 import { service } from '../data/queries/index.ts';
+import { Delivery } from '../dedicated/Delivery.tsx';
 import { Power as ServerPower } from '../dedicated/Power.tsx';
 import { useText } from '../text/index.ts';
 import { Alert, Page, PageTabs, Refusal, Skeleton, State, Text } from '../ui/index.ts';
@@ -46,11 +47,7 @@ export function Service() {
   return (
     <Page title={name} aside={found.status !== 'active' && <State of={found.status} />}>
       {found.provisioning_state === 'failed' && <Alert color="orange">{t('machine.notBuilt')}</Alert>}
-      {waiting.length < found.waiting.length && (
-        <Alert color="blue" title={t('server.making')}>
-          {t('server.makingText')}
-        </Alert>
-      )}
+      {waiting.length < found.waiting.length && <Delivery id={found.id} />}
       {waiting.length > 0 && (
         <Alert color="blue" title={t('machine.waits')}>
           {waiting.map((each) => (
