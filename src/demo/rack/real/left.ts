@@ -51,6 +51,18 @@ export function isServer(pid: number): boolean {
   }
 }
 
+/** What gave its servers their addresses is the product's, stands outside, and goes on where that was killed. As root, of the folder of a rack. */
+export function endAddresses(dir: string): void {
+  try {
+    const pid = Number.parseInt(readFileSync(join(dir, '../servers/network/pid'), 'utf8'), 10);
+    // Its number may be another's by now.
+    if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(dir, '../servers/network')))
+      process.kill(pid);
+  } catch {
+    // it has ended, or never was
+  }
+}
+
 /** Of whom stands in it and is the last one there, as root: the cables go with their ends, and the name is free. */
 export async function leaveNetwork({ namespace }: Plan): Promise<void> {
   for (const link of ['uplink', 'mgmt']) await runProgram(['ip', 'link', 'delete', link]);

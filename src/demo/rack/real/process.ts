@@ -16,7 +16,7 @@ import { knowsWord } from '../../../drivers/bmc/index.ts';
 import type { SwitchCredential } from '../rack.ts';
 import { prepareAgent } from './agent.ts';
 import { serversIn } from './built.ts';
-import { isServer, leaveNetwork } from './left.ts';
+import { endAddresses, isServer, leaveNetwork } from './left.ts';
 import { guardManagement, processesIn, readPlan } from './network.ts';
 import { placesIn, serverOf } from './plan.ts';
 import { rackProgram } from './programs.ts';
@@ -99,6 +99,7 @@ function end(why: 'asked' | 'alone'): void {
     for (const until = performance.now() + buttonMs; performance.now() < until; await delay(100))
       if (on().length === 0) break;
     await endThose(await others());
+    endAddresses(dir);
     if (why === 'asked') return;
     rmSync(file, { force: true });
     await leaveNetwork(plan);
