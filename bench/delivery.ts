@@ -1,18 +1,13 @@
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { runAsRoot } from '../src/platform/host/program.ts';
 import { greetsBySsh } from '../src/platform/host/ssh.ts';
 import { apiClient } from '../test/client.ts';
 import { ensureTestInstaller } from '../test/images.ts';
 import { until } from '../test/product.ts';
-import { startBmc } from '../test/rack/bmc.ts';
 import { openRack } from '../test/rack/netboot.ts';
-import { openRackNetwork } from '../test/rack/network.ts';
-import { buildServer, type Disk } from '../test/rack/server.ts';
+import { openRacked } from '../test/rack/racked.ts';
+import type { Disk } from '../test/rack/server.ts';
 import { newDedicated, orderDedicated, stockServer } from '../test/rack/stocked.ts';
 import { ensureRackTree } from '../test/rack/tree.ts';
-import { programIn, surroundings } from '../test/unpacked.ts';
-import { freePort } from '../test/valkey.ts';
 import { openHouse, root, temporaryDir, undo } from './house.ts';
 import { interleave, nowMs, type Pair, ratiosOf, spreadOf } from './measure.ts';
 import { openAccess } from './people.ts';
@@ -76,34 +71,10 @@ async function greets(address: string): Promise<void> {
 /** A product with a server behind a BMC. What it gives orders one, pays it and says how long it took until it is active; then it comes back. */
 async function productWith(tree: string, images: string): Promise<() => Promise<number>> {
   const dir = await temporaryDir();
-  const network = await openRackNetwork(92);
-  undo.push(() => network.close());
-  const bmcAddress = `${network.subnet}2`;
-  for (const each of [`${bmcAddress}/24`, `${network.subnet}65/27`])
-    await runAsRoot(['ip', 'address', 'add', each, 'dev', network.bridge]);
-  const mac = '52:54:00:be:ef:92';
-  const server = await buildServer(path.join(dir, 'server'), tree, {
-    ...{ disks: disks('A'), network: await network.port(mac), serial: 'R1-0092' },
-  });
-  const [program, guestPort] = [path.join(dir, 'start'), await freePort()];
-  const argv = server
-    .commandLine('SERIAL', guestPort)
-    .map((each) => `'${each}'`.replace('SERIAL', `'"$RACK_RUN"'/serial`));
-  await writeFile(program, `#!/bin/sh\nif [ "$1" = start ]; then exec ${argv.join(' ')}; fi\n`, {
-    mode: 0o755,
-  });
-  const bmc = await startBmc(tree, {
-    ...{ server: program, guestPort, address: bmcAddress, port: 623, serial: 'R1-0092' },
-  });
-  undo.push(() => bmc.close());
-  const programs: RackPrograms = {
-    ipmi: bmc.ipmi,
-    netboot: { program: programIn(tree, 'dnsmasq'), env: surroundings(tree) },
-  };
-  const env = {
-    ...{ HYPERVISOR: 'simulator', IMAGES_DIR: images, RACK_INTERFACE: network.bridge, RACK_PORT: '0' },
-    ...{ RACK_ADDRESSES: `${network.subnet}100-${network.subnet}150`, BENCH_RACK: JSON.stringify(programs) },
-  };
+  const racked = await openRacked(dir, { number: 92, tree, images, disks: disks('A') });
+  undo.push(() => racked.close());
+  const programs: RackPrograms = { ipmi: racked.bmc.ipmi, netboot: racked.netboot };
+  const env = { ...racked.env, BENCH_RACK: JSON.stringify(programs) };
   const house = await openHouse(dir, env, [process.execPath, path.join(root, 'bench/rackProduct.ts')]);
   const access = await openAccess(house);
   undo.push(() => access.close());
@@ -112,19 +83,13 @@ async function productWith(tree: string, images: string): Promise<() => Promise<
   const client = apiClient(`${house.url}/api`, {
     ...{ token: customer.api_key, organizationId: customer.organization_id },
   });
-  await staff.post('/staff/address-pools', {
-    ...{ name: 'rack', location: 'RCK', network: `${network.subnet}64/27` },
-  });
+  await staff.post('/staff/address-pools', racked.customers);
   await staff.post(`/staff/organizations/${customer.organization_id}/credit`, {
     ...{ amount: '10000.00', currency: 'EUR', description: 'For the bench' },
   });
   const product = { ctx: access.ctx, staff, databaseUrl: house.databaseUrl };
   const productId = await newDedicated(product, 'R1');
-  const serverId = await stockServer(product, 'R1', {
-    ...{ name: 'bench-92', mac, location: 'RCK' },
-    bmc: { address: bmcAddress, port: 623, user: 'root', password: 'factory-1' },
-    disks: disks('A').map(({ serial }) => ({ serial, bytes: mib * 2 ** 20, kind: 'nvme' })),
-  });
+  const serverId = await stockServer(product, 'R1', racked.stocked);
   await until(
     async () => (await staff.get('/staff/enrolment')).body.data.enrolment.networks[0]?.is_served === true,
     Boolean,

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { PassThrough, type Readable } from 'node:stream';
 import {
   type Desk,
   ensureCallCertificate,
@@ -19,8 +20,8 @@ export interface TestDesk {
   /** What its certificate's key is known by, as curl takes it. */
   key: string;
   plan: Plan;
-  /** The file that `GET image` sends, and after how many bytes it breaks off. */
-  image: { file: string; breaksOffAfter?: number } | null;
+  /** The file that `GET image` sends, and after how many bytes it breaks off, or nothing more comes. */
+  image: { file: string; breaksOffAfter?: number; stallsAfter?: number } | null;
   reports: { proved: boolean; report: Report }[];
   starts: Start[];
   /** A start of the server, and its token. */
@@ -48,7 +49,11 @@ export async function openDesk(dir: string, address: string): Promise<TestDesk> 
     heard(nonce) {
       desk.starts = prove(desk.starts, nonce);
     },
-    close: () => void server.close(),
+    close() {
+      server.close();
+      // A server whose power is gone says no goodbye.
+      server.closeAllConnections();
+    },
   };
   const answer = installerHandler(keeper(desk));
   const server = createServer({ key, cert }, (request, response) => {
@@ -72,9 +77,17 @@ function keeper(desk: TestDesk): Desk {
     meanwhile: async () => ({ task: 'wait' }),
     async image() {
       if (desk.image === null) return null;
-      const { file, breaksOffAfter } = desk.image;
-      const content = createReadStream(file, breaksOffAfter ? { end: breaksOffAfter - 1 } : {});
-      return { bytes: (await stat(file)).size, content };
+      const { file, breaksOffAfter, stallsAfter } = desk.image;
+      const sent = breaksOffAfter ?? stallsAfter;
+      const content = createReadStream(file, sent === undefined ? {} : { end: sent - 1 });
+      return {
+        bytes: (await stat(file)).size,
+        content: stallsAfter === undefined ? content : endless(content),
+      };
     },
   };
+}
+
+function endless(content: Readable): Readable {
+  return content.pipe(new PassThrough(), { end: false });
 }

@@ -36,7 +36,7 @@ export interface Server {
   type(text: string): void;
   /** Pulls a disk, or puts it back; while the power is off. */
   pull(serial: string, pulled: boolean): void;
-  /** The bytes of a disk, as a file to look into; while the power is off. */
+  /** The bytes of a disk, as a file to look into; while the power is on, what its system has made sure of. */
   rawDisk(serial: string): Promise<string>;
   /** Writes a pattern onto a disk, as what somebody left there. `at` and `bytes` are as qemu-io takes them. */
   leaveBehind(serial: string, pattern: number, at: string, bytes: string): Promise<void>;
@@ -108,7 +108,7 @@ export async function buildServer(dir: string, tree: string, parts: ServerParts)
     pull: (serial, isPulled) => void (isPulled ? pulled.add(serial) : pulled.delete(serial)),
     async rawDisk(serial) {
       const raw = join(dir, `${serial}.raw`);
-      await image(['convert', '-f', 'qcow2', '-O', 'raw', fileOf(serial), raw]);
+      await image(['convert', '--force-share', '-f', 'qcow2', '-O', 'raw', fileOf(serial), raw]);
       return raw;
     },
     async leaveBehind(serial, pattern, at, bytes) {

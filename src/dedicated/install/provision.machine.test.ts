@@ -1,107 +1,47 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { newCustomer, type Person } from '../../../test/people.ts';
-import { startTestProduct, type TestProduct } from '../../../test/product.ts';
-import { type RackBmc, startBmc } from '../../../test/rack/bmc.ts';
+import type { Person } from '../../../test/people.ts';
+import type { TestProduct } from '../../../test/product.ts';
 import { rackTree, withoutRack } from '../../../test/rack/here.ts';
-import { openRackNetwork, type RackNetwork } from '../../../test/rack/network.ts';
-import { buildServer, type Server } from '../../../test/rack/server.ts';
-import { newDedicated, orderDedicated, stockServer } from '../../../test/rack/stocked.ts';
+import { openRacked, type Racked, type Selling, sellRacked } from '../../../test/rack/racked.ts';
+import { orderDedicated } from '../../../test/rack/stocked.ts';
 import { sql } from '../../../test/sql.ts';
-import { programIn, surroundings } from '../../../test/unpacked.ts';
-import { freePort } from '../../../test/valkey.ts';
-import { openBmcs } from '../../drivers/bmc/index.ts';
-import { openNetboot } from '../../drivers/netboot/index.ts';
-import { runAsRoot, runProgram } from '../../platform/host/program.ts';
 
 const installer = process.env.INNKEEPER_TEST_INSTALLER;
 const skip = withoutRack ?? (installer ? null : 'the installer is not built: npm test builds it first');
 if (skip) console.warn(`Delivering a real server is not tested: ${skip}`);
 
-const mac = '52:54:00:be:ef:71';
 const serials = ['NVME-0071', 'NVME-0072'];
-const mib = 192;
 const mark = 'kept-by-its-customer-4711';
 const patienceMs = 540_000;
 
 describe.skipIf(skip !== null)('a dedicated server that was paid', () => {
   let dir: string;
-  let network: RackNetwork;
-  let server: Server;
-  let bmc: RackBmc;
+  let racked: Racked;
   let product: TestProduct;
   let customer: Person;
   let productId: number;
+  let ssh: Selling['ssh'];
   let delivered = { serviceId: 0, address: '' };
-  const bmcAddress = () => `${network.subnet}2`;
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'innkeeper-dedicated-'));
-    network = await openRackNetwork(7);
-    await runAsRoot(['ip', 'address', 'add', `${bmcAddress()}/24`, 'dev', network.bridge]);
-    server = await buildServer(join(dir, 'server'), rackTree, {
-      disks: serials.map((serial) => ({ serial, kind: 'nvme', mib })),
-      network: await network.port(mac),
-      serial: 'R1-0071',
+    racked = await openRacked(dir, {
+      ...{ number: 7, tree: rackTree, images: installer ?? '' },
+      disks: serials.map((serial) => ({ serial, kind: 'nvme', mib: 192 })),
     });
     // What somebody left.
-    for (const serial of serials) await server.leaveBehind(serial, 0x5a, '90M', '2M');
-    const program = join(dir, 'start');
-    const guestPort = await freePort();
-    const argv = server
-      .commandLine('SERIAL', guestPort)
-      .map((each) => `'${each}'`.replace('SERIAL', `'"$RACK_RUN"'/serial`));
-    await writeFile(
-      program,
-      `#!/bin/sh\nif [ "$1" = start ]; then exec ${argv.join(' ')}; fi # its system does not follow the button\n`,
-      { mode: 0o755 },
-    );
-    bmc = await startBmc(rackTree, {
-      ...{ server: program, guestPort, address: bmcAddress(), port: 623, serial: 'R1-0071' },
-    });
-    product = await startTestProduct({
-      env: {
-        ...{ HYPERVISOR: 'simulator', IMAGES_DIR: installer ?? '', RACK_INTERFACE: network.bridge },
-        ...{ RACK_ADDRESSES: `${network.subnet}100-${network.subnet}150`, RACK_PORT: '0' },
-      },
-      drivers: {
-        bmc: openBmcs({ ipmi: bmc.ipmi, offForMs: 100 }),
-        netboot: (options) =>
-          openNetboot({ ...options, program: programIn(rackTree, 'dnsmasq'), env: surroundings(rackTree) }),
-      },
-    });
-    // The customer's side of the same cable.
-    await runAsRoot(['ip', 'address', 'add', `${network.subnet}65/27`, 'dev', network.bridge]);
-    await product.staff.post('/staff/address-pools', {
-      ...{ name: 'rack', location: 'RCK', network: `${network.subnet}64/27` },
-    });
-    customer = await newCustomer(product, { creditMinor: 1_000_000 });
-    await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(dir, 'id')]);
-    const key = (await readFile(join(dir, 'id.pub'), 'utf8')).trim();
-    await customer.post('/dashboard/account/ssh-keys', { name: 'mine', public_key: key });
-    productId = await newDedicated(product, 'R1');
-    await stockServer(product, 'R1', {
-      ...{ name: 'ams2-71', mac },
-      bmc: { address: bmcAddress(), port: 623, user: 'root', password: 'factory-1' },
-      disks: serials.map((serial) => ({ serial, bytes: mib * 2 ** 20, kind: 'nvme' })),
-      location: 'RCK',
-    });
+    for (const serial of serials) await racked.server.leaveBehind(serial, 0x5a, '90M', '2M');
+    ({ product, customer, productId, ssh } = await sellRacked(dir, racked));
   });
   afterAll(async () => {
     await product?.stop();
-    await bmc?.close();
-    await network?.close();
+    await racked?.close();
     await rm(dir, { recursive: true, force: true });
   });
-
-  const ssh = (address: string, command: string, timeoutMs = 60_000) => {
-    const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'LogLevel=ERROR'];
-    const argv = ['ssh', '-i', join(dir, 'id'), ...options.flatMap((each) => ['-o', each])];
-    return runProgram([...argv, `root@${address}`, command], { timeoutMs }).then(({ stdout }) => stdout);
-  };
 
   it('is started by its BMC, proved on its serial line, wiped, installed with RAID1, and lets its customer in', async () => {
     await expect
@@ -140,7 +80,7 @@ describe.skipIf(skip !== null)('a dedicated server that was paid', () => {
     // It came from its disks: it is told to start them whenever it asks, and installs itself no second time.
     const [counted] = await sql(product, 'select count(*)::int as starts from server_starts');
     expect(counted).toEqual({ starts: 0 });
-    expect((await bmc.server()).runs).toBe(true);
+    expect((await racked.bmc.server()).runs).toBe(true);
     delivered = { serviceId, address: service.primary_ip };
   }, 600_000);
 

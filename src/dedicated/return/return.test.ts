@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { printedProof, requireSigned } from '../../../test/rack/proofs.ts';
 import { deliveredTo, orderDedicated, type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { runProgram } from '../../platform/host/program.ts';
 
 let world: ArrivingProduct;
 let customer: Person;
@@ -43,56 +39,6 @@ const rented = () => rentPlayed(world, customer);
 async function cancel(id: number): Promise<void> {
   const answer = await customer.post(`/dashboard/services/${id}/cancel`, { type: 'immediate' });
   expect(answer.status, answer.body.message).toBe(200);
-}
-
-interface Signature {
-  erasure: object;
-  signature: { jws: string; key_id: string; keys_url: string };
-}
-
-/** A library that nobody here wrote verifies it with the keys that we publish; of what was changed it verifies nothing. */
-async function isSigned({ erasure, signature: { jws, key_id: keyId, keys_url: url } }: Signature) {
-  const keys = await fetch(`${world.product.url}${new URL(url).pathname}`);
-  expect(keys.headers.get('content-type')).toContain('application/jwk-set+json');
-  const verify = createLocalJWKSet((await keys.json()) as JSONWebKeySet);
-  const { payload, protectedHeader } = await compactVerify(jws, verify);
-  expect(protectedHeader).toEqual({ alg: 'EdDSA', kid: keyId });
-  expect(JSON.parse(Buffer.from(payload).toString())).toMatchObject({
-    ...{ iss: expect.stringMatching(/./), iat: expect.any(Number), erasure },
-  });
-  const [head, body = '', sign] = jws.split('.');
-  const changed = Buffer.from(body, 'base64url').toString().replace('overwrite', 'sanitize-');
-  const forged = [head, Buffer.from(changed).toString('base64url'), sign].join('.');
-  await expect(compactVerify(forged, verify)).rejects.toThrow(/signature/);
-}
-
-/** The proof on paper, as other programs read it; a file inside it is what was signed. */
-async function printed(id: number): Promise<string> {
-  const { jws } = (await erasure(id)).body.data.signature;
-  const pdf = (query: string) =>
-    fetch(`${world.product.url}/api/dashboard/service/${id}/dedicated/erasure/pdf${query}`, {
-      headers: { token: customer.key, 'x-organization-id': String(customer.organizationId) },
-    });
-  const dir = mkdtempSync(path.join(tmpdir(), 'innkeeper-proof-'));
-  try {
-    const file = path.join(dir, 'proof.pdf');
-    for (const language of ['en', 'de']) {
-      const answer = await pdf(`?language=${language}`);
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/pdf']);
-      writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
-      expect((await runProgram(['qpdf', '--check', file])).stdout).toContain(
-        'No syntax or stream encoding errors',
-      );
-      expect((await runProgram(['qpdf', '--show-attachment=erasure.jws', file])).stdout).toBe(jws);
-      if (language === 'de')
-        expect((await runProgram(['pdftotext', '-layout', file, '-'])).stdout).toContain('Löschnachweis');
-    }
-    const answer = await pdf('');
-    writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
-    return (await runProgram(['pdftotext', '-layout', file, '-'])).stdout;
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
 }
 
 /** Waits until a condition is there, and lets so many minutes pass then. */
@@ -153,8 +99,9 @@ describe('a server whose service has ended', () => {
         ...{ tried: [{ method: 'overwrite', exit: 0, log: '' }], drive_status: 'passed' },
       })),
     });
-    await isSigned(body.data);
-    expect(await printed(serviceId)).toMatch(/P-\d+-A[\s\S]*overwritten with zeros \(overwrite\)/);
+    await requireSigned(world.product, body.data);
+    const paper = await printedProof(world.product, customer, serviceId, body.data.signature.jws);
+    expect(paper).toMatch(/P-\d+-A[\s\S]*overwritten with zeros \(overwrite\)/);
     // Nobody has to do anything by hand, and nobody is called.
     const tasks = await sql(world.product, 'select task from service_tasks where service_id = $1', serviceId);
     expect(tasks).toEqual([]);

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rackTree, withoutRack } from '../../../test/rack/here.ts';
 import { openRack, type Rack, type RackOptions } from '../../../test/rack/netboot.ts';
@@ -35,11 +36,11 @@ async function started(rack: Rack, plan: Plan): Promise<Report> {
   return ended() as Report;
 }
 
-/** The first 64 MiB of a disk, of which all that starts a system is. */
-async function beginningOf(rack: Rack, serial: string): Promise<Buffer> {
+/** The first 64 MiB of a disk, of which all that starts a system is, or more. */
+async function beginningOf(rack: Rack, serial: string, mib = 64): Promise<Buffer> {
   const file = await open(await rack.server.rawDisk(serial));
   try {
-    const { buffer } = await file.read(Buffer.alloc(64 * 2 ** 20), 0, 64 * 2 ** 20, 0);
+    const { buffer } = await file.read(Buffer.alloc(mib * 2 ** 20), 0, mib * 2 ** 20, 0);
     return buffer;
   } finally {
     await file.close();
@@ -76,8 +77,37 @@ describe.skipIf(skip !== null)('a server with BIOS and two disks', () => {
     for (const serial of serials) expect(await startsNothing(rack, serial)).toBe(true);
   }, 1_800_000);
 
-  it('starts from either disk when the other is taken away', async () => {
+  it('has nothing to start when its power goes while its image is written', async () => {
+    await rack.server.off();
+    rack.desk.reports = [];
+    rack.desk.plan = rack.installs(serials);
+    rack.desk.image = { file: rack.tree.file, stallsAfter: 5_000_000 };
+    rack.starts = 'installer';
+    rack.server.on();
+    const stands = () => rack.told('progress').some(({ bytes }) => bytes >= 4_900_000);
+    await expect.poll(stands, { timeout: 2 * patienceMs, interval: 500 }).toBe(true);
+    // By then its kernel has written to the disks what it was given, and nobody has given up waiting for the rest.
+    await delay(40_000);
+    expect(rack.told('failed')).toEqual([]);
+    await rack.server.off();
+    for (const serial of serials) {
+      const bytes = await beginningOf(rack, serial, 192);
+      const filled = (from: number, to: number) =>
+        bytes.subarray(from, to).reduce((sum, each) => sum + (each === 0 ? 0 : 1), 0);
+      // Its partitions are there, and a part of the system in the third: neither MBR nor GRUB, nor anything for UEFI.
+      expect(filled(512, 1_024)).toBeGreaterThan(0);
+      expect(filled(34 * 2 ** 20, bytes.length)).toBeGreaterThan(1_000_000);
+      expect([serial, filled(0, 440), filled(2 ** 20, 2 * 2 ** 20)]).toEqual([serial, 0, 0]);
+      expect(bytes.subarray(2 * 2 ** 20, 34 * 2 ** 20).includes('BOOTX64')).toBe(false);
+    }
+  }, 1_200_000);
+
+  it('is wiped and ends whole when it is tried again after that, and starts from either disk when the other is taken away', async () => {
+    rack.desk.image = { file: rack.tree.file };
     expect(await started(rack, rack.installs(serials))).toEqual({ kind: 'done' });
+    expect(rack.told('wiped').map(({ wiped }) => [wiped.serial, wiped.marksLeft, wiped.notZero])).toEqual(
+      serials.map((serial) => [serial, 0, 0]),
+    );
     await expect.poll(() => rack.ssh('cat /proc/mdstat'), { timeout: patienceMs }).toContain('[UU]');
     for (const serial of serials) {
       await rack.server.off();
