@@ -3,6 +3,7 @@ import {
   askNow,
   closeAssignment,
   disksOf,
+  findAssignment,
   holdAnotherServer,
   listAddresses,
   missingDisks,
@@ -174,7 +175,16 @@ const readyStep: ProvisionStep = {
     await requireGoing(run);
     const [first] = await listAddresses(ctx, payload.serviceId);
     if (first === undefined) return; // nobody ordered one, and so nobody hears it
-    await requireGreeting(run, first.address, new Date(state.installedAt ?? 0), 'what was installed');
+    await requireGreeting(run, first.address, new Date(state.installedAt ?? 0), 'what was installed').catch(
+      async (error: Error & { code?: string }) => {
+        const assignment =
+          state.assignmentId === undefined ? null : await findAssignment(ctx, state.assignmentId);
+        if (error.code !== 'server_unfit' || assignment?.disk_image == null) throw error;
+        // What an image of others makes of a server says nothing of the server: the next one would go the same way.
+        const message = `${assignment.disk_image.slug}: ${error.message}`;
+        throw Object.assign(new Error(message), { code: 'image_unusable', permanent: true });
+      },
+    );
   },
 };
 

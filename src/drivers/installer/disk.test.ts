@@ -117,6 +117,16 @@ it('one that leaves no room for who the server is leaves nothing to start', asyn
   expect(await startsNothing()).toBe(true);
 });
 
+it('is not left beside another copy of itself, which could not be told from it when it starts', async () => {
+  await comes();
+  await writeFile(join(dir, 'other'), raw);
+  const disks = ['disk', 'other'].map((name, nth) => ({ name, serial: `S${nth + 1}` }));
+  await writeFile(join(run(), 'disks'), JSON.stringify({ disks }));
+  expect(await failure()).toMatch(/^other has the same system/);
+  expect(await startsNothing()).toBe(true);
+  expect((await readFile(join(dir, 'other'))).equals(raw)).toBe(true);
+});
+
 it('is not begun on a disk that is too small for it', async () => {
   await comes();
   await truncate(join(dir, 'disk'), 19 * mib);

@@ -88,6 +88,8 @@ export interface InventoryDisk {
   model: string;
   firmware: string;
   bytes: number;
+  /** Of one of its sectors; absent: 512. */
+  sectorBytes?: number;
   kind: 'nvme' | 'ssd' | 'hdd';
   /** What the drive says of itself; null when it says nothing. */
   healthy: boolean | null;
@@ -169,12 +171,13 @@ function isOfOnePort(mac: string): boolean {
   return ownMac.test(mac) && (Number.parseInt(mac, 16) & 1) === 0 && mac !== '00:00:00:00:00:00';
 }
 
-function diskOf({ size, rota, tran, smart }: Static<typeof RawDisk>): InventoryDisk {
+function diskOf({ size, rota, tran, smart, 'log-sec': sectorBytes }: Static<typeof RawDisk>): InventoryDisk {
   return {
     serial: smart.serial_number ?? '',
     model: smart.model_name ?? '',
     firmware: smart.firmware_version ?? '',
     bytes: size,
+    ...(sectorBytes !== 512 && { sectorBytes }),
     kind: tran === 'nvme' ? 'nvme' : rota ? 'hdd' : 'ssd',
     healthy: smart.smart_status?.passed ?? null,
   };

@@ -45,7 +45,7 @@ export interface RescuePlan {
   passwordHash: string | null;
   /** Of the port that gets the addresses, instead of the one by which it called us. */
   mac: string;
-  /** None: it keeps the address of the network of servers, and is reached over its serial line alone. */
+  /** None: it keeps the one that the network of servers gave it, where the keys let in as well. */
   addresses: Address[];
 }
 

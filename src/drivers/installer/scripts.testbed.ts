@@ -70,6 +70,8 @@ export interface Drive {
   isMute: number;
   /** It says yes to whatever erases it, and keeps what it holds; `all`: to what is written as well. */
   keeps: '' | 'yes' | 'all';
+  /** Once it was erased the kernel has nothing of it: whoever reads gets nothing, and no error. */
+  shrinks: number;
   /** It fails when it is overwritten, after so many blocks of four mebibytes. */
   breaks: string;
   isLocked: number;
@@ -100,6 +102,7 @@ called() { printf '%s\\n' "$*" >> "$DRIVE/calls"; }
 among() { case " $(get "$2") " in *" $1 "*) ;; *) return 1 ;; esac; }
 erased() {
   [ -z "$(get keeps '')" ] || return 0
+  ! is shrinks || { put isShrunk 1; return 0; }
   case $1 in 4) head -c ${bytes} /dev/urandom ;; *) head -c ${bytes} /dev/zero ;; esac > "$DISK"
 }
 `;
@@ -209,6 +212,9 @@ case " $* " in *"=$DISK "*)
   fi ;; esac
   case " $* " in *" if=/dev/zero "*) ! says keeps all || exit 0 ;; esac
 esac
+if is isShrunk; then
+  case " $* " in *" if=$DISK "*) exit 0 ;; *" of=$DISK "*) exit 1 ;; esac
+fi
 exec env PATH="$REAL" dd "$@"
 `;
 

@@ -92,6 +92,13 @@ describe('what is no erasure is none, and the next way is taken', () => {
     expect(await isLeft()).toBe(false);
   });
 
+  it('one that has nothing to read any more, which BusyBox takes for the end and no error', async () => {
+    const { wipe } = await drive('nvme', { oacs: 2, shrinks: 1 });
+    const report = await wipe();
+    expect(report).toMatchObject({ exit: 1, method: 'none' });
+    expect(method(report)).toBeNull();
+  });
+
   it('one that keeps even what is written over', async () => {
     const { wipe } = await drive('sata', { hasEnhanced: 1, keeps: 'all' });
     const report = await wipe();

@@ -148,8 +148,10 @@ function lateness(ctx: Context, assignment: Assignment, disks: readonly ServerDi
   const since = state === 'open' ? poweredAt : heardAt;
   if (since === null) return null;
   const wiped = disks.find(({ serial }) => step === `wipe ${serial}`);
-  const withinMs =
-    state === 'open' ? comesWithinMs : saysSomethingWithinMs + (wiped?.bytes ?? 0) / slowestBytesPerMs;
+  // While the image of a disk is written or read back, nothing is counted for as long as there are zeros.
+  const isImage = assignment.disk_image !== null && (step === 'write' || step === 'check');
+  const bytes = isImage ? Math.max(0, ...disks.map((disk) => disk.bytes ?? 0)) : (wiped?.bytes ?? 0);
+  const withinMs = state === 'open' ? comesWithinMs : saysSomethingWithinMs + bytes / slowestBytesPerMs;
   if (ctx.clock.now().getTime() - since.getTime() < withinMs) return null;
   if (state === 'working' && code !== null && failure !== null) return { code, message: failure };
   const minutes = Math.round(withinMs / 60_000);

@@ -179,13 +179,18 @@ async function notAsSold(
 /** Beside the image there has to be room for who the server is. */
 const roomBeside = 8 * 2 ** 20;
 
-/** Which of the disks cannot take the image of a disk; null: all can, or it is none. */
+/** Why one of the disks cannot take the image of a disk, before anything is wiped for it; null: all can, or it is none. */
 function tooSmall(
   { disk: image }: PackedSystem,
   serials: readonly string[],
   measured: readonly InventoryDisk[],
 ): string | null {
   if (image === null) return null;
+  const coarse = measured.find(
+    ({ serial, sectorBytes = 512 }) => serials.includes(serial) && sectorBytes !== 512,
+  );
+  if (coarse !== undefined)
+    return `the image has sectors of 512 bytes, and the disk ${coarse.serial} has ${coarse.sectorBytes}`;
   const gb = (bytes: number) => Math.ceil(bytes / 1e8) / 10;
   const small = measured.find(
     ({ serial, bytes }) => serials.includes(serial) && bytes < image.bytes + roomBeside,

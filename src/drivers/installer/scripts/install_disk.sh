@@ -59,6 +59,17 @@ while kill -0 $reading 2>/dev/null; do
   report progress --arg bytes "$bytes" '{kind: $kind, bytes: ($bytes | tonumber)}'
 done
 [ "$(cut -d' ' -f1 sum)" = "$(plan .image.disk.sha256)" ] || ruined "what can be read from the disk $serial is not what was written"
+# Two copies of one image cannot be told apart on a server, and either may start with what the other has: the names of their disks, in the MBR and in the GPT, are
+# the same.
+names() { dd if="$1" bs=4 skip=110 count=1 2>/dev/null; dd if="$1" bs=8 skip=71 count=2 2>/dev/null; }
+names head > own
+if [ "$(tr -d '\0' < own | wc -c)" != 0 ]; then
+  for other in $(jq -r '"/dev/" + .disks[].name' /run/innkeeper/disks); do
+    [ "$other" = "$disk" ] && continue
+    names "$other" > others
+    cmp -s own others && ruined "${other##*/} has the same system, and neither could be told from the other: install it there, or wipe that disk as well"
+  done
+fi
 dd if=head of="$disk" bs=1M oflag=direct conv=notrunc,fsync 2>/dev/null || ruined "the disk $serial could not be written"
 dd if="$disk" bs=1M count=$head iflag=direct 2>/dev/null | cmp -s - head || ruined "what can be read from the disk $serial is not what was written"
 

@@ -33,6 +33,8 @@ places() {
     dd if="$disk" bs=4096 skip=$(((size / 4096 - 1) * n / (marks - 1))) count=1 iflag=direct 2>/dev/null || return 1
     n=$((n + 1))
   done > "$dir/read"
+  # BusyBox' dd reads nothing behind the end of a disk, and calls that success: one that has become smaller was not read.
+  [ "$(wc -c < "$dir/read")" = $((marks * 4096)) ]
 }
 # Looks at all places: `remaining` is how many marks are left, `rest` how many places hold anything but zeros. Where one cannot be
 # read, all count.
