@@ -1,6 +1,7 @@
 import {
   findImage,
   installationSince,
+  isLastAssignment,
   lockAddresses,
   notMeasured,
   readRentedHardware,
@@ -53,7 +54,8 @@ export async function readDedicated(ctx: OrganizationContext, id: number) {
 async function viewDelivery(ctx: OrganizationContext, { server, status, createdAt }: Dedicated) {
   if (status !== 'pending' || server === null) return null;
   const assignment = await installationSince(ctx, server.id, createdAt);
-  if (assignment === null) return null;
+  // That of somebody who had the server before was followed by its return.
+  if (assignment === null || !(await isLastAssignment(ctx, assignment.id))) return null;
   const { percent: progress, note } = progressOf(assignment);
   return { progress, note };
 }

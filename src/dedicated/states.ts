@@ -155,7 +155,8 @@ export function reasonAgainstMove(facts: Facts): Refusal | null {
   if (underWay !== null)
     return { code: 'locked', message: `The action ${underWay} is still running on this server` };
   if (server?.state !== 'rented') return notAllowed('The service has no server that it could leave');
-  if (server.inRescue)
+  // One that cannot be used may have nobody who could turn that off.
+  if (server.inRescue && !server.isOutOfOrder)
     return notAllowed('The server is in the rescue system: it can be left once that is turned off');
   return null;
 }

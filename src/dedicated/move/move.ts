@@ -1,6 +1,7 @@
 import { record } from '../../events/index.ts';
 import {
   type AnotherServer,
+  closeAllOf,
   holdForMove,
   installedOn,
   listAddresses,
@@ -83,6 +84,7 @@ export async function moveServer(ctx: StaffContext, id: number, body: MoveBody) 
         message: 'The service has no address at which a system could be reached',
       });
     await requireTree(tx, dedicated.os);
+    if (server.isOutOfOrder) await closeAllOf(tx, id); // its rescue system
     const to = await holdOne(tx, await wantedOf(tx, dedicated, body.to_server_id ?? null), body);
     const password = await passwordFor(tx, serviceId, id);
     const { reason, unplugged = false } = body;

@@ -55,7 +55,7 @@ const end = statement<never, { id: number; problem: string | null; now: Date }>(
 const noteStopped = statement<never, { id: number; problem: string; now: Date }>(
   'dedicated.noteStoppedMove',
   `update dedicated_moves set problem = :problem, stopped_at = coalesce(stopped_at, :now::timestamptz)
-   where id = :id and ended_at is null and problem is distinct from :problem`,
+   where id = :id and ended_at is null and (stopped_at is null or problem is distinct from :problem)`,
 );
 const noteGoing = statement<never, { id: number }>(
   'dedicated.noteGoingMove',

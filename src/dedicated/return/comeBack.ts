@@ -24,6 +24,7 @@ import {
 import {
   type Context,
   findLastRestore,
+  isJobUnfinishedAbout,
   type Run,
   type Step,
   saga,
@@ -32,6 +33,7 @@ import {
 } from '../../platform/index.ts';
 import { isServersFault, unfit } from '../faults.ts';
 import { giveBackAddresses } from '../giveBackAddresses.ts';
+import { moveJob } from '../move/move.ts';
 import { passwordStep, type WithPassword } from '../password.ts';
 import { findUnderWay } from '../queries.ts';
 import { callOff, serverIn, stages } from '../stages.ts';
@@ -161,6 +163,12 @@ const restStep: ReturnStep = {
     if (run.isHeld) await requireServerOff(run, serverIn(state));
     if (leftId !== null) return; // whatever is done for its service is done with another one
     await requireSuspensionAtRest(ctx, serviceId);
+    // The server that it was on its way to may run with its addresses.
+    if (await isJobUnfinishedAbout(ctx, moveJob, { serviceId }))
+      throw Object.assign(new Error('a move of the service has not come to its end'), {
+        code: 'server_at_work',
+        waits: true,
+      });
     // What is called off for it has its end as well before another plan is written for the server.
     const switching =
       (await findUnderWay(ctx, serviceId))?.command ??

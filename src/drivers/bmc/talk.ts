@@ -24,11 +24,11 @@ export function talkTo(controls: BmcControls, key: string, uuid: string | null):
     async change(deadline, work) {
       if (uuid !== null && performance.now() > knownUntilMs) {
         const found = await read(deadline, (at, leftMs) => at.identify(leftMs));
+        // As while it starts itself, or before its host has told it. Whoever asks waits, as for one that says nothing.
+        if (found.uuid === null)
+          throw new BmcError('bmc_silent', `the BMC at ${key} does not say who it is at the moment`);
         if (found.uuid !== uuid)
-          throw new BmcError(
-            'other_bmc',
-            `another BMC answers at ${key}: ${found.uuid ?? 'it has no UUID'}, not ${uuid}`,
-          );
+          throw new BmcError('other_bmc', `another BMC answers at ${key}: ${found.uuid}, not ${uuid}`);
         knownUntilMs = performance.now() + knownMs;
       }
       return read(deadline, work);

@@ -8,7 +8,7 @@ import type {
 } from '../../drivers/installer/index.ts';
 import { type Context, type SealedValue, statement, type TxContext } from '../../platform/index.ts';
 
-/** What the installer is to do, but for what is known only once a start is proved: which bytes the tree has, and from which port it started. */
+/** What the installer is to do, but for what is known only once a start is proved: which bytes the system has, and from which port it started. */
 export type Work =
   | { task: 'wipe'; wipe: string[] }
   | (Omit<InstallPlan, 'image' | 'identity'> & { identity: Omit<InstallPlan['identity'], 'mac'> })
@@ -87,7 +87,9 @@ export const lockAssignment = statement<Assignment, { id: number }>(
 );
 export const lastOfService = statement<Assignment, { serviceId: number }>(
   'fleet.assignmentOfService',
-  `select ${columns} from server_assignments where service_id = :serviceId order by id desc limit 1`,
+  // Of several servers that it had, the one that was not wiped: that is what its customer has to know.
+  `select ${columns} from (select distinct on (server_id) * from server_assignments where service_id = :serviceId
+     order by server_id, id desc) last order by state in ('failed', 'cancelled') desc, id desc limit 1`,
 );
 export const lastInstallation = statement<Assignment, { serverId: number; since: Date }>(
   'fleet.lastInstallation',

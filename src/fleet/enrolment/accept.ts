@@ -131,6 +131,8 @@ async function serverOf(tx: TxContext, machine: ArrivalRow, wanted: Acceptance):
     throw refuse('server_id', 'is written down already: change the server for all else');
   const server = await requireServer(tx, serverId);
   if (server.state !== 'waiting') throw refuse('server_id', `is ${server.state}: it must be waiting`);
+  if (server.in_rescue || server.customer_work !== null)
+    throw refuse('server_id', 'is in the rescue system: turn that off first');
   const other = await tx.db.maybe(enrolling, { serverId, id: machine.id });
   if (other !== null)
     throw fail('conflict', {

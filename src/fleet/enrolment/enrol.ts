@@ -62,7 +62,9 @@ const enrolled = statement<never, { id: number }>(
 );
 const ready = statement<never, { id: number; now: Date }>(
   'fleet.readyServer',
-  `update servers set state = 'ready', reason = null, state_since = :now where id = :id and state = 'waiting'`,
+  // What is in the rescue system, or on its way there, is nothing to be sold.
+  `update servers s set state = 'ready', reason = null, state_since = :now where id = :id and state = 'waiting' and customer_work is null
+     and not exists (select from server_assignments g where g.server_id = s.id and g.state in ('open', 'working'))`,
 );
 const pin = statement<never, { id: number; bmc: Buffer }>(
   'fleet.pinBmcOfArrival',

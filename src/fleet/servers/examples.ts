@@ -135,9 +135,10 @@ const readings = {
   ],
 };
 
-/** A request and its answer for each operation, parts of one story. */
+/** A server as others' examples show it. */
 export const exampleServer = server;
 
+/** A request and its answer for each operation, parts of one story. */
 export const serverExamples = {
   listServers: { query: { rack_id: rackId }, data: { servers: [server], ...onlyPage(1) } },
   addServer: {

@@ -9,8 +9,17 @@ import {
   type TxContext,
 } from '../../platform/index.ts';
 import { areDisksMeasured } from '../assignments/disksOf.ts';
+import { isWritten } from '../assignments/installed.ts';
 import { serverGivenBack, serverHeld, serverRented, serverReturning } from '../events.ts';
-import { disksChanged, isOfSpeed, lockStock, type ServerChoice, setServerAside, storageOf } from './rent.ts';
+import {
+  disksChanged,
+  isOfSpeed,
+  lockStock,
+  type ServerChoice,
+  sendBack,
+  setServerAside,
+  storageOf,
+} from './rent.ts';
 import { about } from './staff.ts';
 import type { ServerState } from './states.ts';
 
@@ -103,6 +112,8 @@ export async function letGoOfMove(tx: TxContext, serverId: number, serviceId: nu
   const restore = await findLastRestore(tx);
   if (restore !== null && server.state_since <= restore.restored_at)
     return setServerAside(tx, serverId, mayBeTheirs(serviceId));
+  // It was never started, and what was written there is its customer's all the same.
+  if (await isWritten(tx, serverId)) return sendBack(tx, { id: serverId, name: server.name }, serviceId);
   const isMeasured = await areDisksMeasured(tx, serverId);
   await tx.db.run(write, {
     ...{ id: serverId, state: isMeasured ? 'ready' : 'waiting', serviceId: null, moveServiceId: null },

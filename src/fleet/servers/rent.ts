@@ -296,7 +296,7 @@ export async function giveBackServer(tx: TxContext, serviceId: number): Promise<
 }
 
 /** A server that was made ready for a service which goes on without it is wiped before anybody else gets it; its row is locked. */
-async function sendBack(
+export async function sendBack(
   tx: TxContext,
   { id, name }: { id: number; name: string },
   serviceId: number,

@@ -183,7 +183,7 @@ function againstRescue(action: ServerAction, { name, in_rescue: inRescue, macs }
   return null;
 }
 
-const changing: ReadonlySet<ServerAction> = new Set(['place', 'retire', 'rescue']);
+const changing: ReadonlySet<ServerAction> = new Set(['place', 'retire', 'rescue', 'accept_differences']);
 
 /** Each action with whether it is possible, and why not (contract §3). */
 export function actionsOf(server: InState) {

@@ -9,7 +9,10 @@ const everyMs = 3_000;
 /** That the server of a paid order is made ready, and how far it is. */
 export function Delivery({ id }: { id: number }) {
   const { t } = useText();
-  const { data } = useQuery({ ...server(id), refetchInterval: everyMs });
+  const { data } = useQuery({
+    ...server(id),
+    refetchInterval: ({ state }) => (state.error ? false : everyMs),
+  });
   const now = data?.delivery ?? null;
   return (
     <Alert color="blue" title={t('server.making')}>

@@ -97,7 +97,8 @@ export function redfishControls(connection: BmcConnection, program: IpmiProgram)
     const server = await redfish.get(system, leftMs);
     const controller = await redfish.get(manager, endsMs - performance.now());
     return {
-      uuid: uuidOf(textAt(server, 'UUID') ?? textAt(root, 'UUID')),
+      // The service's own only where systems have none: one that is not told yet is nobody else's.
+      uuid: uuidOf('UUID' in server ? textAt(server, 'UUID') : textAt(root, 'UUID')),
       maker: textAt(server, 'Manufacturer'),
       model: textAt(server, 'Model'),
       serial: textAt(server, 'SerialNumber'),
