@@ -25,7 +25,7 @@ const followEveryMs = 5_000;
 const followFirstEveryMs = 60_000;
 const askEveryMs = 5_000;
 /** After a restore machines wait for what it writes down. */
-const noteComparedEveryMs = 60_000;
+const noteComparedEveryMs = 15_000;
 
 /** Has the drivers of this process be those of the clusters that the fleet has, so that consoles of their machines can be opened. */
 export function followClusters(ctx: Context, clusters: Clusters): { stop(): Promise<void> } {

@@ -50,7 +50,7 @@ interface SimulatedMember {
   /** Whether it has the storage pool, without which it does not say how large it is. */
   hasPool: boolean;
   /** What nobody uses, as its engine tells; absent: it does not tell. */
-  free?: { memoryMib: number; diskGib: number };
+  free?: { memoryMib: number | null; diskGib: number };
 }
 
 const capabilities = ['snapshots', 'backups', 'serial'] as const;

@@ -59,6 +59,7 @@ export {
   leaveCluster,
   missCluster,
   noteCompared,
+  unseenAnywhere,
   unseenSince,
   watchesCluster,
 } from './clusters/drive.ts';

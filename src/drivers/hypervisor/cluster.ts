@@ -55,7 +55,11 @@ export interface MemberReport {
   /** Null while it cannot be told. */
   capacity: NodeCapacity | null;
   /** What nobody uses at the moment, neither our machines nor others'. Absent while it cannot be told. */
-  free?: { memoryMib: number; diskGib: number };
+  free?: {
+    /** Null where its engine counts as used what gives way to machines, as the cache of ZFS does. */
+    memoryMib: number | null;
+    diskGib: number;
+  };
 }
 
 /** What was found where a cluster should be. */

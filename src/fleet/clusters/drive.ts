@@ -60,6 +60,8 @@ const unseen = statement<Unseen, { since: Date; madeAt: Date; ids: number[]; isF
      and (id = any(:ids::bigint[]) or (:isFresh and trouble is null)) order by "isComing", id`,
 );
 
+const everyCluster = statement<{ id: number }>('fleet.everyCluster', 'select id from clusters order by id');
+
 /** How long a process has the say over a cluster after its last turn. */
 const watchMs = 15_000;
 /** Another process may still reach it, or it is back in a moment. */
@@ -128,6 +130,18 @@ export interface Unseen {
   name: string;
   /** It answers, and the restore was minutes ago: it is compared in a moment. */
   isComing: boolean;
+}
+
+/** As {@link unseenSince}, of all clusters. */
+export async function unseenAnywhere(
+  ctx: Context,
+  restore: { made_at: Date; restored_at: Date },
+): Promise<Unseen[]> {
+  return unseenSince(
+    ctx,
+    restore,
+    (await ctx.db.many(everyCluster)).map(({ id }) => id),
+  );
 }
 
 /**

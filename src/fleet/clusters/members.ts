@@ -69,6 +69,7 @@ const hear = statement<
     diskReserveGib: number | null;
     memoryFreeMib: number | null;
     diskFreeGib: number | null;
+    isFreeTold: boolean;
     capabilities: readonly HypervisorCapability[];
   }
 >(
@@ -77,7 +78,7 @@ const hear = statement<
      seen_at = case when :answers::boolean then :now else seen_at end, capabilities = :capabilities::text[],
      cpu_cores = coalesce(:cpuCores, cpu_cores), memory_mib = coalesce(:memoryMib, memory_mib),
      disk_gib = coalesce(:diskGib, disk_gib),
-     memory_mib_free = coalesce(:memoryFreeMib, memory_mib_free), disk_gib_free = coalesce(:diskFreeGib, disk_gib_free),
+     memory_mib_free = case when :isFreeTold::boolean then :memoryFreeMib::int else memory_mib_free end, disk_gib_free = coalesce(:diskFreeGib, disk_gib_free),
      memory_reserve_mib = case when memory_mib = 0 then greatest(memory_reserve_mib, :memoryReserveMib) else memory_reserve_mib end,
      disk_reserve_gib = case when disk_gib = 0 then greatest(disk_reserve_gib, :diskReserveGib) else disk_reserve_gib end
    where id = :id`,
@@ -173,6 +174,7 @@ async function update(
     diskGib: capacity?.diskGib ?? null,
     memoryFreeMib: free?.memoryMib ?? null,
     diskFreeGib: free?.diskGib ?? null,
+    isFreeTold: free !== undefined,
     ...(capacity ? reserveOf(capacity) : { memoryReserveMib: null, diskReserveGib: null }),
   });
   if (answers === node.reachable) return;

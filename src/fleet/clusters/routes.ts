@@ -97,7 +97,7 @@ export const clusterRoutes = routes('/staff/clusters', group, (route) => {
       operation: 'removeCluster',
       summary: 'Remove cluster',
       description:
-        'Possible while no machine and no order has room on it, and no member has a machine of a service that the database does not know; of a member that does not answer, `confirm` says that it does not run. After a restore of the database it is possible once the cluster has said what it has, or the restore is released. It is forgotten with its nodes; what it has stays there as it is.',
+        'Possible while no machine and no order has room on it, and no member has another copy of a machine whose service the database knows; where that member does not answer, `confirm` says that the copy does not run. Machines of services that the database does not know do not keep it: their addresses stay reserved until you free them. After a restore of the database it is possible once the cluster has said what it has, or the restore is released. It is forgotten with its nodes; what it has stays there as it is.',
       query: S.ClusterRemoval,
       data: Nothing,
       errors: ['not_found', 'conflict'],

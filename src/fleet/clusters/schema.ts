@@ -151,8 +151,7 @@ export const ClusterRemoval = Strict({
   confirm: Type.Optional(
     Type.String({
       maxLength: 128,
-      description:
-        'The name of the cluster, where you know that the machines do not run which a member that does not answer has and the database does not know',
+      description: 'The name of the cluster: you know that nothing runs on its members that do not answer',
     }),
   ),
 });

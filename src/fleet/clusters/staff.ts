@@ -127,7 +127,7 @@ const unknownIn = statement<{ machine: string; node: string; answers: boolean },
   'fleet.unknownMachinesInCluster',
   `select u.machine, n.name as node, n.reachable as answers from vps_unknown_machines u join nodes n on n.id = u.node_id
    join services s on s.id = u.service_id
-   where n.cluster_id = :id and n.left_at is null and s.status in ('active', 'suspended') order by not n.reachable, u.id limit 1`,
+   where n.cluster_id = :id and n.left_at is null and s.status in ('active', 'suspended') order by not n.reachable, u.id limit 100`,
 );
 const deleteNodes = statement<never, { id: number }>(
   'fleet.deleteNodesOfCluster',
@@ -296,14 +296,19 @@ async function requireNothingLater(
   name: string,
   confirm: string | null,
 ): Promise<void> {
-  const unknown = await tx.db.maybe(unknownIn, { id });
-  if (unknown !== null && (unknown.answers || confirm !== name)) {
-    const { node, machine, answers } = unknown;
-    if (!answers && confirm !== null) throw refuse('confirm', `must be the name of the cluster, ${name}`);
-    const message = `${node} has a machine ${machine} that the database does not know: it may be what a customer uses, and without the cluster an older copy of it would start`;
-    const way = answers
-      ? 'Adopt it, or remove it there first'
-      : `${node} does not answer: where you know that ${machine} does not run, confirm with ${name}`;
+  const unknown = await tx.db.many(unknownIn, { id });
+  const there = unknown.filter(({ answers }) => answers);
+  const [first] = there;
+  const concerned = first === undefined ? unknown : there;
+  if (concerned.length > 0 && (first !== undefined || confirm !== name)) {
+    if (first === undefined && confirm !== null)
+      throw refuse('confirm', `must be the name of the cluster, ${name}`);
+    const all = concerned.map(({ node, machine }) => `${machine} on ${node}`).join(', ');
+    const message = `The database does not know ${all}: it may be what a customer uses, and without the cluster an older copy of it would start`;
+    const way =
+      first !== undefined
+        ? 'Adopt it, or remove it there first'
+        : `No node of these answers: where you know that none of it runs, confirm with ${name}`;
     throw fail('conflict', { message: `${message}. ${way}` });
   }
   const restore = await findHeldRestore(tx);

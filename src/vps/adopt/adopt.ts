@@ -1,10 +1,11 @@
 import type { HypervisorOf } from '../../drivers/hypervisor/index.ts';
 import { record } from '../../events/index.ts';
-import { endAddressesAside, leaveRoom, listAddresses, moveRoom } from '../../fleet/index.ts';
+import { endAddressesAside, leaveRoom, listAddresses, moveRoom, unseenAnywhere } from '../../fleet/index.ts';
 import { possibleActions, type ReasonAgainst } from '../../platform/http/index.ts';
 import {
   type Context,
   fail,
+  findHeldRestore,
   refuse,
   requireRow,
   sendJobsAlong,
@@ -118,8 +119,15 @@ async function requireNoneRuns(
   const runs = reasonOf(seen, machine);
   if (runs !== null) throw fail(runs.code, { message: runs.message });
   const wanted = toConfirm(seen);
-  if (wanted === null || confirm === wanted) return;
-  if (confirm !== null) throw refuse('confirm', `must be what cannot say how another copy is, ${wanted}`);
+  if (wanted === null) return;
+  // Whoever confirmed more than is asked by now, since a node has answered meanwhile, is not asked again.
+  const named = (confirm ?? '').split(', ');
+  if (wanted.split(', ').every((node) => named.includes(node))) return;
+  if (confirm !== null)
+    throw refuse(
+      'confirm',
+      `must name every node that cannot say whether another copy runs there: ${wanted}`,
+    );
   const silent = seen.flatMap(({ node, machine: copy, power }) =>
     power === 'unknown' ? `${node} does not say whether ${copy} runs there` : [],
   );
@@ -134,7 +142,7 @@ function reasonOf(seen: readonly SeenCopy[], machine: string) {
   return running === undefined
     ? null
     : conflict(
-        `${running.machine} runs on ${running.node}, and may be what its customer uses now: have it stopped first where ${machine} is the one`,
+        `${running.machine} runs on ${running.node}, and may be what its customer uses now: where ${machine} is the one, stop it in the engine of ${running.node} first`,
       );
 }
 
@@ -195,6 +203,12 @@ async function reasonAgainst(
     return { code: 'locked', message: locked(vps.action.command).message };
   if (!found.answers)
     return conflict(`${found.node} does not answer, so nobody knows how ${found.machine} is`);
+  const restore = await findHeldRestore(ctx);
+  const [unseen] = restore === null ? [] : await unseenAnywhere(ctx, restore);
+  if (unseen !== undefined)
+    return conflict(
+      `The database was restored, and ${unseen.name} has not said since what machines it has: one of them may be a later one. Adopt once it has, or once the restore is released`,
+    );
   const own = new Set((await listAddresses(ctx, serviceId)).map(({ address }) => address));
   const others = found.addresses.filter((address) => !own.has(address));
   if (others.length === 0) return null;

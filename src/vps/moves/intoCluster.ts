@@ -14,6 +14,7 @@ import {
   requireFreeIn,
   requireGone,
   requireLatest,
+  requireLatestSoon,
   seenToOtherwise,
 } from '../incarnations.ts';
 import { findMachine, type MachineRow, machineIdOf } from '../machine.ts';
@@ -174,7 +175,7 @@ async function reach(run: IntoClusterRun): Promise<Partial<IntoClusterState>> {
   );
   // Whether it runs or not, and before this attempt has a name: another cluster may have it by now, and what is made of an old copy would be called
   // as that is.
-  await requireLatest(run.ctx, stated(old));
+  await requireLatestSoon(run.ctx, stated(old));
   const driver = ownDriver(run);
   const { power } = await driver.inspect(stated(old));
   if (power === 'absent' || power === 'unknown') throw never('conflict', `Its host says that it is ${power}`);

@@ -186,12 +186,15 @@ async function requireFree(run: RecoverRun): Promise<void> {
   const all = await target(run).cluster.list();
   const there = await incarnationsIn({ list: async () => all }, run.payload.serviceId);
   await requireFreeIn(run.ctx, there, old, [anew]);
-  const found = all.find(({ id, power }) => id === old && (power === 'running' || power === 'stopped'));
+  // One that is on no member went with its own: the engine knows its name, and that it does not run.
+  const found = all.find(
+    ({ id, power, node }) => id === old && node !== undefined && (power === 'running' || power === 'stopped'),
+  );
   if (found === undefined) return;
   const how = found.power === 'running' ? 'runs' : 'is off';
   throw never(
     notWanted,
-    `${old} is not lost: by what its engine says it ${how} on ${found.node ?? 'its cluster'}`,
+    `${old} is not lost: by what its engine says it ${how} on ${found.node}. Look again in a minute, when the database has followed it there`,
   );
 }
 

@@ -26,6 +26,14 @@ export interface Listed {
   message: string;
 }
 
+/** What is to be known of the storage of a cluster besides its size. */
+interface Storage {
+  /** Into how many the pool is divided: of one that all share, such as Ceph, each member tells that it has the whole. */
+  parts: number;
+  /** Whether members know ZFS, whose cache counts as used memory and gives way to machines. */
+  hasZfs: boolean;
+}
+
 const gib = 2 ** 30;
 
 /** What the cluster says of itself. */
@@ -49,10 +57,9 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
     return asText(asRecord(environment ?? {}, 'the environment').server_name, 'the name of the server');
   }
 
-  /** `parts`: into how many equal ones the pool is divided, among the members that share it. */
   async function sizeOf(
     member: string | null,
-    parts: number,
+    { parts, hasZfs }: Storage,
   ): Promise<NodeCapacity & { free: NonNullable<MemberReport['free']> }> {
     const query = onMember(member);
     const path = `/1.0/storage-pools/${encodeURIComponent(pool)}/resources`;
@@ -67,7 +74,7 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
       memoryMib: Math.floor(total(memory) / 2 ** 20),
       diskGib: Math.floor(total(space) / parts / gib),
       free: {
-        memoryMib: Math.floor(unused(memory) / 2 ** 20),
+        memoryMib: hasZfs ? null : Math.floor(unused(memory) / 2 ** 20),
         diskGib: Math.floor(unused(space) / parts / gib),
       },
       // The engine runs virtual machines with KVM or not at all.
@@ -75,9 +82,7 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
     };
   }
 
-  /** Into how many parts the pool is divided: of one that all share, such as Ceph, each member tells that it has the whole. */
-  async function partsAmong(members: readonly Listed[]): Promise<number> {
-    if (members.length < 2) return 1;
+  async function storageAmong(members: readonly Listed[]): Promise<Storage> {
     const [found, server] = await Promise.all([
       client.find(`/1.0/storage-pools/${encodeURIComponent(pool)}`),
       client.read('/1.0'),
@@ -88,7 +93,8 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
     const isShared = asList(kinds ?? [], 'kinds of storage').some(
       ({ name, remote }) => name === driver && remote === true,
     );
-    return isShared ? members.length : 1;
+    const hasZfs = asList(kinds ?? [], 'kinds of storage').some(({ name }) => name === 'zfs');
+    return { parts: isShared ? Math.max(1, members.length) : 1, hasZfs };
   }
 
   /** Members that cannot be asked for what their machines use: neither their own address leads to them from here nor an endpoint. */
@@ -123,7 +129,7 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
     ];
   }
 
-  async function reportOf(each: Listed, parts: number): Promise<MemberReport> {
+  async function reportOf(each: Listed, storage: Storage): Promise<MemberReport> {
     const name = each.name ?? (await serverName());
     const known = { name, address: each.url };
     if (each.status === 'Offline') return { ...known, answers: false, troubles: [], capacity: null };
@@ -132,7 +138,7 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
       const lacks = await lacksAt(each.name);
       const whole = { ...known, answers: true, troubles: [...troubles, ...lacks] };
       if (lacks.length > 0) return { ...whole, capacity: null };
-      const { free, ...capacity } = await sizeOf(each.name, parts);
+      const { free, ...capacity } = await sizeOf(each.name, storage);
       return { ...whole, capacity, free };
     } catch (error) {
       // The others hold it to be there, for some seconds more.
@@ -161,15 +167,15 @@ export function clusterFacts(options: IncusOptions, client: IncusClient): Cluste
 
     async members() {
       const all = await listed();
-      const parts = await partsAmong(all);
-      return Promise.all(all.map((each) => reportOf(each, parts)));
+      const storage = await storageAmong(all);
+      return Promise.all(all.map((each) => reportOf(each, storage)));
     },
 
     async capacity(member) {
       const all = await listed();
-      const parts = await partsAmong(all);
+      const storage = await storageAmong(all);
       const members = member === null ? all : [{ name: member }];
-      const asked = await Promise.allSettled(members.map(({ name }) => sizeOf(name, parts)));
+      const asked = await Promise.allSettled(members.map(({ name }) => sizeOf(name, storage)));
       const each = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
       const [silent] = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
       if (each.length === 0) throw silent ?? unreachable('the cluster has no members');

@@ -129,6 +129,20 @@ describe('a member that no endpoint was named of', () => {
   });
 });
 
+it('a member that knows ZFS tells of no memory that nobody uses: its cache counts as used, and gives way', async () => {
+  const kinds = [{ name: 'zfs', version: '2', remote: false }];
+  const environment = {
+    ...{ server: 'incus', server_version: '6.0.4', server_clustered: true, server_name: 'n1' },
+    storage_supported_drivers: kinds,
+  };
+  const extensions = ['custom_volume_iso', 'disk_io_bus_virtio_blk', 'instance_state_started_at'];
+  const endpoint = await twoMembers({
+    instead: { '/1.0': { auth: 'trusted', api_extensions: extensions, environment } },
+  });
+  const [first] = await (await cluster(endpoint)).nodes();
+  expect(first?.free).toEqual({ memoryMib: null, diskGib: 90 });
+});
+
 it('a member tells what nobody uses of it', async () => {
   const endpoint = await twoMembers({
     instead: {

@@ -22,6 +22,7 @@ export interface Overview {
     bytes: number;
     usedBytes: number;
     content: string;
+    isZfs: boolean;
   }[];
 }
 
@@ -202,7 +203,10 @@ export function clusterFacts(options: ProxmoxOptions, client: ProxmoxClient): Cl
           if (there.length > 0) return { ...known, answers: true, troubles, capacity: null };
           const disk = diskAt(seen, node.name);
           const free = {
-            memoryMib: wholes(node.memoryBytes - node.memoryUsedBytes, 2 ** 20),
+            // The cache of ZFS counts as used, and gives way to machines.
+            memoryMib: seen.storages.some(({ isZfs }) => isZfs)
+              ? null
+              : wholes(node.memoryBytes - node.memoryUsedBytes, 2 ** 20),
             diskGib: wholes(disk.bytes - disk.usedBytes, gib),
           };
           return { ...known, answers: true, troubles, capacity: capacityOf([node], disk.bytes), free };
@@ -297,5 +301,6 @@ function storageFrom(each: Record<string, unknown>) {
     bytes: asNumber(each.maxdisk ?? 0, 'the size of a storage'),
     usedBytes: asNumber(each.disk ?? 0, 'what a storage holds'),
     content: asText(each.content ?? '', 'the contents of a storage'),
+    isZfs: each.plugintype === 'zfspool',
   };
 }

@@ -218,15 +218,11 @@ function Acts({ of: cluster }: { of: Schema<'Cluster'> }) {
       <Act
         operation="removeCluster"
         label={t('staff.delete')}
-        text={t(cluster.answers ? 'running.removeClusterText' : 'running.removeSilentClusterText')}
+        text={t('running.removeClusterText')}
         name={cluster.name}
         isDangerous
-        onAct={() =>
-          client.delete('/staff/clusters/{id}', {
-            path,
-            query: cluster.answers ? {} : { confirm: cluster.name },
-          })
-        }
+        // Its name was typed; what answers the API refuses all the same.
+        onAct={() => client.delete('/staff/clusters/{id}', { path, query: { confirm: cluster.name } })}
       />
     </Group>
   );
