@@ -87,4 +87,4 @@ it('holds whole orders, a ledger that balances, and everything that was acknowle
     await target.drop();
   }
   expect(backups.some(({ before, after }) => after > before.length)).toBe(true);
-}, 180_000);
+}, 400_000);

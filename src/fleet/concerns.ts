@@ -61,7 +61,7 @@ export const fleetConcerns: ConcernSource[] = [
   {
     kind: 'server.bmc_lost',
     subject: 'server',
-    title: 'Servers whose BMC does not answer or does not let us in',
+    title: 'Servers whose BMC does not answer, does not let us in, or is another one',
     find: statement<Concern, { limit: number }>(
       'fleet.lostBmcs',
       `select s.id, null::bigint as organization_id, b.problem_since as since, s.name || ': ' || b.problem as message

@@ -455,7 +455,7 @@ export const switchPlugged = event<SwitchPlugged>(
 
 export const serverBmcLost = event<ServerBmcLost>(
   'server.bmc_lost',
-  "a server's BMC does not answer any more, or does not let us in",
+  "a server's BMC does not answer any more, does not let us in, or is another one",
 );
 export const serverBmcBack = event<ServerNamed>('server.bmc_back', "a server's BMC was heard of again");
 export const serverConsoleOpened = event<ServerConsoleOpened>(

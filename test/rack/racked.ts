@@ -39,7 +39,7 @@ export interface RackedOptions {
 
 const kinds = { nvme: 'nvme', sata: 'hdd' } as const;
 
-/** Puts it into a rack of its own; what it is made of is kept in `dir`. Its system does not follow the power button. */
+/** Puts it into a rack of its own; what it is made of is kept in `dir`. Nothing is at its power button: it is switched by force. */
 export async function openRacked(
   dir: string,
   { number, tree, images, disks }: RackedOptions,

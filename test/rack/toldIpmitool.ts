@@ -7,6 +7,8 @@ export interface ToldIpmitool {
   dir: string;
   /** The suites that it was told to speak, in order. */
   suites(): number[];
+  /** The arguments of all its calls, a line each. */
+  argued(): string;
   /** Forgets them. */
   forget(): void;
   /** From now on it knows these. */
@@ -29,6 +31,7 @@ export function toldIpmitool(): ToldIpmitool {
     dir: file('bin'),
     suites: () =>
       existsSync(file('told')) ? readFileSync(file('told'), 'utf8').trim().split('\n').map(Number) : [],
+    argued: () => readFileSync(file('argued'), 'utf8'),
     forget: () => rmSync(file('told'), { force: true }),
     knows: (...suites) => writeFileSync(file('knows'), suites.join(' ')),
     letsIn: (password) =>
@@ -42,6 +45,7 @@ export function toldIpmitool(): ToldIpmitool {
 }
 
 const script = (dir: string) => `#!/bin/sh
+printf '%s\\n' "$*" >> '${dir}/argued'
 suite=
 bytes=
 previous=
