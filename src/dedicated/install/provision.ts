@@ -2,20 +2,15 @@ import { sshKeysOf } from '../../account/index.ts';
 import {
   askNow,
   closeAssignment,
-  disksOf,
   findAssignment,
   holdAnotherServer,
   listAddresses,
-  missingDisks,
   openAssignment,
-  placeOf,
   rentServer,
-  requireOrderedImage,
   requireServerOff,
   reserveAddresses,
   type ServerChoice,
   serverOfService,
-  serverSystemOf,
   setServerAside,
 } from '../../fleet/index.ts';
 import {
@@ -44,6 +39,7 @@ import { ownPassword } from '../credentials/keep.ts';
 import { isServersFault, unfit } from '../faults.ts';
 import { giveBackAddresses } from '../giveBackAddresses.ts';
 import { passwordStep, type WithPassword } from '../password.ts';
+import { placeOn } from '../placeOn.ts';
 import { hostnameOf } from '../queries.ts';
 import { callOff, disarmIfHeard, leaveOff, openedAt, requireGreeting, serverIn, stages } from '../stages.ts';
 import { holdStillIts, requireCompared, requireStillIts } from '../stillIts.ts';
@@ -113,15 +109,8 @@ const planStep: ProvisionStep = {
     const serverId = serverIn(state);
     await holdStillIts(ctx, serviceId, serverId);
     const order = await requireOrder(ctx, serviceId);
-    const disks = await disksOf(ctx, serverId);
     const { os } = dedicatedOptions.read(order.options);
-    const system = serverSystemOf(await requireOrderedImage(ctx, os));
-    if (system === null)
-      throw Object.assign(new Error(`${os} is no system for servers any more`), { permanent: true });
-    const layout = placeOf(system, disks);
-    if (layout === null) throw unfit('no disk of it was measured');
-    const missing = await missingDisks(ctx, serverId);
-    if (missing > 0) throw unfit(`it lacks ${missing} of the disks that its profile says`);
+    const { disks, system, layout } = await placeOn(ctx, serverId, os);
     const keys = (await sshKeysOf(ctx, order.userId)).map((key) => key.publicKey);
     const given = await openPassword(ctx, serviceId);
     // Somebody has to get in.

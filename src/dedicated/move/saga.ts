@@ -3,7 +3,6 @@ import { record } from '../../events/index.ts';
 import {
   askNow,
   closeAssignment,
-  disksOf,
   dropWasOn,
   exchangeVlans,
   findAssignment,
@@ -16,16 +15,12 @@ import {
   keepWasOn,
   letGoOfMove,
   lockServerOf,
-  missingDisks,
   openAssignment,
-  placeOf,
   planVlanExchange,
   readWasOn,
-  requireOrderedImage,
   ServerFailure,
   serverName,
   serverOfService,
-  serverSystemOf,
   setServerAside,
   shutDownServer,
   startFromDisks,
@@ -49,8 +44,9 @@ import { hashServerPassword, requireOrder } from '../../services/index.ts';
 import { endActionById, isActionOpen, writeProgress } from '../actions.ts';
 import { forgetCredentials, keepPassword } from '../credentials/keep.ts';
 import { moved } from '../events.ts';
-import { isServersFault, unfit } from '../faults.ts';
+import { isServersFault } from '../faults.ts';
 import { passwordStep, type WithPassword } from '../password.ts';
+import { placeOn } from '../placeOn.ts';
 import { progressOf } from '../progress.ts';
 import { findDedicated } from '../queries.ts';
 import { addressesOf } from '../reinstall/reinstall.ts';
@@ -168,16 +164,7 @@ const planStep: MoveStep = {
     const dedicated = await findDedicated(ctx, organizationId, serviceId);
     if (dedicated === null) throw off('the service is on no server any more');
     const before = await installedOn(ctx, fromId);
-    const disks = await disksOf(ctx, toServerId);
-    const system = serverSystemOf(await requireOrderedImage(ctx, dedicated.os));
-    if (system === null)
-      throw Object.assign(new Error(`${dedicated.os} is no system for servers any more`), {
-        permanent: true,
-      });
-    const usual = placeOf(system, disks);
-    if (usual === null) throw unfit('no disk of it was measured');
-    const missing = await missingDisks(ctx, toServerId);
-    if (missing > 0) throw unfit(`it lacks ${missing} of the disks that its profile says`);
+    const { disks, system, layout: usual } = await placeOn(ctx, toServerId, dedicated.os);
     const layout =
       before.layout === 'single' ? { kind: 'single' as const, serials: usual.serials.slice(0, 1) } : usual;
     const password = passwordOf(ctx, move);

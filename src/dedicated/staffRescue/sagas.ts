@@ -16,12 +16,10 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { type AtServer, stages } from '../stages.ts';
+import { calledOff } from '../work.ts';
 import { type StaffRescueJob, type StaffRescuePayload, staffRescueJob, staffRescueOffJob } from './rescue.ts';
 
 type RescueRun = Run<StaffRescuePayload, AtServer>;
-
-/** Code of work that nobody wants any more. */
-const calledOff = 'called_off';
 
 /**
  * Before each try: nobody has ended it, and the database was not restored since it was asked for: the server may be somebody's since, whose power nobody takes.
