@@ -1,4 +1,4 @@
-import { disksOf, missingDisks, placeOf, requireOrderedImage, serverSystemOf } from '../fleet/index.ts';
+import { disksOf, missingDisks, requireOrderedImage, serverSystemOf, usualLayoutOf } from '../fleet/index.ts';
 import type { Context } from '../platform/index.ts';
 import { unfit } from './faults.ts';
 
@@ -8,7 +8,7 @@ export async function placeOn(ctx: Context, serverId: number, os: string) {
   const system = serverSystemOf(await requireOrderedImage(ctx, os));
   if (system === null)
     throw Object.assign(new Error(`${os} is no system for servers any more`), { permanent: true });
-  const layout = placeOf(system, disks);
+  const layout = usualLayoutOf(system, disks);
   if (layout === null) throw unfit('no disk of it was measured');
   const missing = await missingDisks(ctx, serverId);
   if (missing > 0) throw unfit(`it lacks ${missing} of the disks that its profile says`);

@@ -42,7 +42,7 @@ export {
   isLastAssignment,
   layoutOf,
   openAssignment,
-  placeOf,
+  usualLayoutOf,
 } from './assignments/open.ts';
 export { othersAtBmc, type Renewed, renewBmcPassword, shutOthersOut } from './assignments/ownBmc.ts';
 export { lookForRescue, proveAnew } from './assignments/proveRescue.ts';

@@ -1,9 +1,9 @@
 import {
   type layoutOf,
-  placeOf,
   reasonAgainstMirror,
   type ServerDisk,
   type ServerSystem,
+  usualLayoutOf,
 } from '../../fleet/index.ts';
 import { type ErrorDetail, fail } from '../../platform/index.ts';
 
@@ -56,7 +56,7 @@ function layoutOn(
   wanted: WantedDisks | undefined,
   { system, slug }: Installed,
 ): Layout {
-  const usual = placeOf(system, disks);
+  const usual = usualLayoutOf(system, disks);
   if (usual === null)
     throw fail('invalid_configuration', {
       message: 'No disk of this server was measured: ask our staff in a ticket',

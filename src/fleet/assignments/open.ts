@@ -150,7 +150,10 @@ export function layoutOf(
 }
 
 /** Where a system goes that nobody said a place for, as {@link layoutOf} chooses; the image of a disk to the first of these. Null: it has no disk. */
-export function placeOf(system: ServerSystem, disks: readonly ServerDisk[]): ReturnType<typeof layoutOf> {
+export function usualLayoutOf(
+  system: ServerSystem,
+  disks: readonly ServerDisk[],
+): ReturnType<typeof layoutOf> {
   const usual = layoutOf(disks);
   if (usual === null || system.kind === 'tree') return usual;
   return { kind: 'single', serials: usual.serials.slice(0, 1) };
