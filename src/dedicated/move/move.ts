@@ -83,7 +83,7 @@ export async function moveServer(ctx: StaffContext, id: number, body: MoveBody) 
       throw fail('action_not_allowed', {
         message: 'The service has no address at which a system could be reached',
       });
-    await requireTree(tx, dedicated.os);
+    await requireSystem(tx, dedicated.os);
     if (server.isOutOfOrder) await closeAllOf(tx, id); // its rescue system
     const to = await holdOne(tx, await wantedOf(tx, dedicated, body.to_server_id ?? null), body);
     const password = await passwordFor(tx, serviceId, id);
@@ -141,15 +141,17 @@ async function dedicatedOf(ctx: Context, serviceId: number): Promise<Dedicated |
 async function againstMove(ctx: Context, dedicated: Dedicated): Promise<string | null> {
   const refusal = reasonAgainstMove(factsOf(dedicated));
   if (refusal !== null) return refusal.message;
-  return serverSystemOf(await requireOrderedImage(ctx, dedicated.os)) === null ? noTree(dedicated.os) : null;
+  return serverSystemOf(await requireOrderedImage(ctx, dedicated.os)) === null
+    ? noSystem(dedicated.os)
+    : null;
 }
 
-async function requireTree(ctx: Context, os: string): Promise<void> {
+async function requireSystem(ctx: Context, os: string): Promise<void> {
   if (serverSystemOf(await requireOrderedImage(ctx, os)) === null)
-    throw fail('action_not_allowed', { message: noTree(os) });
+    throw fail('action_not_allowed', { message: noSystem(os) });
 }
 
-function noTree(os: string): string {
+function noSystem(os: string): string {
   return `${os} is no system for servers any more, so it cannot be installed on another one`;
 }
 

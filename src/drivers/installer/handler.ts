@@ -18,7 +18,7 @@ export interface Desk {
   plan(start: Start): Promise<Plan>;
   /** What a server does whose start nobody has proved: at most it gives its own BMC a password that nothing else has. */
   meanwhile(start: Start): Promise<Extract<Plan, { task: 'wait' | 'bmc' }>>;
-  /** The packed tree that the plan installs; null when it installs none. Asked for proved starts alone. */
+  /** What the plan installs, packed: a file tree or the image of a disk; null when it installs none. Asked for proved starts alone. */
   image(start: Start): Promise<{ bytes: number; content: Readable } | null>;
 }
 

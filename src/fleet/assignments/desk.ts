@@ -32,8 +32,8 @@ const startDisks = statement<
   { disks: string[] | null; measured: InventoryDisk[] | null },
   { startId: number }
 >('fleet.disksOfStart', 'select disks, measured from server_starts where id = :startId');
-const nameTree = statement<never, { id: number; sha256: string; bytes: number }>(
-  'fleet.nameTree',
+const namePacked = statement<never, { id: number; sha256: string; bytes: number }>(
+  'fleet.namePacked',
   `update server_assignments set tree_sha256 = :sha256, tree_bytes = :bytes where id = :id and tree_sha256 is distinct from :sha256`,
 );
 const noteProblem = statement<never, { id: number; problem: string | null }>(
@@ -154,7 +154,7 @@ async function planOf(
   }
   await ctx.db.run(noteProblem, { id, problem: null });
   const { sha256, disk } = packed;
-  await ctx.db.run(nameTree, { id, sha256, bytes: (await stat(packed.file)).size });
+  await ctx.db.run(namePacked, { id, sha256, bytes: (await stat(packed.file)).size });
   const identity = { ...work.identity, mac };
   const image =
     disk === null ? { sha256 } : { sha256, disk: { ...disk, seed: seedOf(`server-${id}`, identity) } };
