@@ -1,11 +1,11 @@
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type PlayedServer, playServer } from '../../src/demo/rack/played.ts';
 import type { SimulatedSwitch } from '../../src/drivers/switch/index.ts';
-import type { Person } from '../people.ts';
+import { newCustomer, type Person } from '../people.ts';
 import { until } from '../product.ts';
 import { settled, sql } from '../sql.ts';
-import type { ArrivingProduct } from './arriving.ts';
-import { type RentedPlayed, stockServer } from './stocked.ts';
+import { type ArrivingProduct, startArrivingProduct } from './arriving.ts';
+import { type RentedPlayed, rentPlayed, stockServer } from './stocked.ts';
 
 export type Another = PlayedServer & {
   id: number;
@@ -14,6 +14,56 @@ export type Another = PlayedServer & {
   disks: string[];
   address: string;
 };
+
+/** What the tests of one file do with services that staff moves, on a product of their own. Its BMCs are waited for only briefly. */
+export function movingBed() {
+  let world: ArrivingProduct;
+  let customer: Person;
+  beforeAll(async () => {
+    world = await startArrivingProduct({}, 2_500);
+    customer = await newCustomer(world.product, { creditMinor: 10_000_000 });
+  });
+  afterAll(() => world.product.stop());
+  const moves = movesIn(
+    () => world,
+    () => customer,
+  );
+
+  /** Once the other server of a move was started, and does not greet. */
+  const isStarted = ({ serviceId }: RentedPlayed) =>
+    until(
+      () =>
+        sql(
+          world.product,
+          `select 1 from jobs where name = 'dedicated.move' and state <> 'done' and payload ->> 'serviceId' = $1
+             and error_message like 'the server starts what was installed%'`,
+          String(serviceId),
+        ),
+      (rows) => rows.length > 0,
+      60_000,
+    );
+
+  return {
+    ...moves,
+    get world() {
+      return world;
+    },
+    get customer() {
+      return customer;
+    },
+    staff: () => world.product.staff,
+    /** A server that the customer has. */
+    rented: () => rentPlayed(world, customer),
+    /** Begins a move whose other server does not greet, and waits until that was started. Gives its action. */
+    async startedMute(server: RentedPlayed, to: Another): Promise<number> {
+      to.does = { ...to.does, isMute: true };
+      const id = await moves.asked(server);
+      await isStarted(server);
+      return id;
+    },
+    waitsTooLong: () => world.product.clock.travel(21 * 60_000),
+  };
+}
 
 /** What tests do with services that staff moves from one played server to another. */
 export function movesIn(world: () => ArrivingProduct, customer: () => Person) {

@@ -1,36 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { watchChanges } from '../../../test/noted.ts';
-import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
-import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
-import { type Another, movesIn } from '../../../test/rack/moving.ts';
-import { type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
+import { type Another, movingBed } from '../../../test/rack/moving.ts';
+import type { RentedPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
 
 const changes = watchChanges();
 
-let world: ArrivingProduct;
-let customer: Person;
-beforeAll(async () => {
-  world = await startArrivingProduct({}, 2_500);
-  customer = await newCustomer(world.product, { creditMinor: 10_000_000 });
-});
-afterAll(() => world.product.stop());
-
-const staff = () => world.product.staff;
-const { serverOf, moveOf, another, ask, asked, readAction, ended, isFree, plugged } = movesIn(
-  () => world,
-  () => customer,
-);
+const bed = movingBed();
+const { staff, serverOf, moveOf, another, ask, asked, readAction, ended, isFree, plugged, rented } = bed;
 const overview = async ({ path }: RentedPlayed) =>
-  (await customer.get(`${path}/overview`)).body.data.dedicated;
+  (await bed.customer.get(`${path}/overview`)).body.data.dedicated;
 
 describe('a service that staff moves to another server', () => {
   it('is there with its addresses, system, hostname and keys, and the server before is wiped with proof', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
-    await customer.patch(`${server.path}/ips`, { address: server.ip, dns_name: 'metal.example.org' });
-    const before = (await customer.get(`${server.path}/ips`)).body.data.ips;
+    await bed.customer.patch(`${server.path}/ips`, { address: server.ip, dns_name: 'metal.example.org' });
+    const before = (await bed.customer.get(`${server.path}/ips`)).body.data.ips;
     const seen: unknown[] = [];
     to.does = {
       at: async (step) => {
@@ -38,8 +25,8 @@ describe('a service that staff moves to another server', () => {
         to.does = {};
         // Its customer goes on, and nobody changes anything meanwhile.
         const { state, locked, actions } = await overview(server);
-        seen.push(state, locked, actions.restart.code, server.bmc.power, world.greets.has(server.ip));
-        seen.push((await customer.post(`${server.path}/stop`, {})).body.code);
+        seen.push(state, locked, actions.restart.code, server.bmc.power, bed.world.greets.has(server.ip));
+        seen.push((await bed.customer.post(`${server.path}/stop`, {})).body.code);
         seen.push((await ask(server, { confirm: (await serverOf(server.id)).name })).body.code);
         seen.push((await staff().post(`/staff/servers/${server.id}/stop`, { force: true })).body.code);
         const { action, possible, last } = await moveOf(server.id);
@@ -78,17 +65,17 @@ describe('a service that staff moves to another server', () => {
     );
     expect(moved).toMatchObject({ state: 'running', locked: false, os: { slug: 'tiny' } });
     expect(await serverOf(to.id)).toMatchObject({ state: 'rented', service_id: server.serviceId });
-    const ips = (await customer.get(`${server.path}/ips`)).body.data.ips;
+    const ips = (await bed.customer.get(`${server.path}/ips`)).body.data.ips;
     expect(ips).toEqual(before.map((ip: object) => ({ ...ip, mac: to.mac })));
     expect(ips[0].dns_name).toBe('metal.example.org');
-    const shown = await customer.post(`${server.path}/credentials`, {});
+    const shown = await bed.customer.post(`${server.path}/credentials`, {});
     expect(shown.body.data.credentials).toMatchObject({ username: 'root', password: expect.any(String) });
 
     expect(await isFree(server.id)).toMatchObject({ service_id: null, move_service_id: null });
-    await settled(world.product);
+    await settled(bed.world.product);
     expect([server.bmc.power, server.wipes, server.system]).toEqual(['off', 2, null]);
-    expect([to.bmc.power, world.greets.has(server.ip)]).toEqual(['on', true]);
-    const proof = await customer.get(`${server.path}/erasure`);
+    expect([to.bmc.power, bed.world.greets.has(server.ip)]).toEqual(['on', true]);
+    const proof = await bed.customer.get(`${server.path}/erasure`);
     expect(proof.body.data.erasure.disks.map(({ serial }: { serial: string }) => serial)).toEqual(
       server.disks,
     );
@@ -104,19 +91,23 @@ describe('a service that staff moves to another server', () => {
     expect((await staff().get('/staff/erasures/4242')).status).toBe(404);
     expect((await staff().get(`/staff/erasures?server_id=${to.id}`)).body.data.disks).toEqual([]);
     expect((await staff().get('/staff/installations')).body.data.installations).toEqual([]);
-    expect((await customer.get('/staff/erasures')).status).toBe(403);
+    expect((await bed.customer.get('/staff/erasures')).status).toBe(403);
     const [mail] = await sql<{ subject: string }>(
-      world.product,
+      bed.world.product,
       `select subject from mails where subject like '%is another server now' order by id desc limit 1`,
     );
     expect(mail?.subject).toBe('metal1.example.com is another server now');
     expect((await moveOf(to.id)).last).toMatchObject({ from_server_id: server.id, moved: true });
     // Nothing of how it was let in is kept, and none of it was told to anybody.
-    expect(await sql(world.product, 'select 1 from dedicated_moves where password is not null')).toEqual([]);
-    expect(await sql(world.product, 'select 1 from server_assignments where plan is not null')).toEqual([]);
+    expect(await sql(bed.world.product, 'select 1 from dedicated_moves where password is not null')).toEqual(
+      [],
+    );
+    expect(await sql(bed.world.product, 'select 1 from server_assignments where plan is not null')).toEqual(
+      [],
+    );
     expect(
       await sql(
-        world.product,
+        bed.world.product,
         'select 1 from server_assignments where server_id = $1 and keys is not null',
         server.id,
       ),
@@ -127,13 +118,13 @@ describe('a service that staff moves to another server', () => {
 /** Waits until a condition is there, and lets so many minutes pass then. */
 async function laterThan(minutes: number, ready: () => boolean | Promise<boolean>): Promise<void> {
   await until(async () => ready(), Boolean, 60_000);
-  world.product.clock.travel(minutes * 60_000);
+  bed.world.product.clock.travel(minutes * 60_000);
 }
 
 const isSaid = async (what: string) =>
   (
     await sql(
-      world.product,
+      bed.world.product,
       `select 1 from jobs where state <> 'done' and error_message like $1 || '%'`,
       what,
     )
@@ -160,7 +151,7 @@ describe('where that fails, the service is where it was', () => {
   ])(
     '%s',
     async (_, breaks, reason) => {
-      const server = await rentPlayed(world, customer);
+      const server = await rented();
       const to = await another(server);
       breaks(to);
       const [starts, offs] = [server.bmc.starts.length, server.told.length];
@@ -179,7 +170,7 @@ describe('where that fails, the service is where it was', () => {
       // Nobody has touched it.
       expect([server.bmc.starts.length, server.told.length, server.wipes]).toEqual([starts, offs, 1]);
       expect(await overview(server)).toMatchObject({ state: 'running', locked: false });
-      expect((await customer.get(`${server.path}/credentials`)).body.data).toEqual({ credentials: null });
+      expect((await bed.customer.get(`${server.path}/credentials`)).body.data).toEqual({ credentials: null });
       expect(await moveOf(server.id)).toMatchObject({
         action: null,
         last: { moved: false, problem: expect.stringMatching(reason) },
@@ -189,7 +180,7 @@ describe('where that fails, the service is where it was', () => {
   );
 
   it('also after it was off: its disks start again once the other one is off that does not greet', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     to.does = { isMute: true };
     const id = await asked(server);
@@ -198,21 +189,21 @@ describe('where that fails, the service is where it was', () => {
       status: 'error',
       error: { code: 'server_unfit', message: `${stays}, and is switched on again where it was on` },
     });
-    await settled(world.product);
+    await settled(bed.world.product);
     expect([to.bmc.power, server.bmc.power, server.wipes]).toEqual(['off', 'on', 1]);
     expect(server.told.at(-1)).toBe('disk');
     await until(
-      async () => world.greets.has(server.ip),
+      async () => bed.world.greets.has(server.ip),
       (greets) => greets,
     );
     expect((await serverOf(to.id)).reason).toMatch(/did not greet by SSH/);
-    await world.product.periodic('fleet.askBmcs');
-    await settled(world.product);
+    await bed.world.product.periodic('fleet.askBmcs');
+    await settled(bed.world.product);
     expect(await overview(server)).toMatchObject({ state: 'running', locked: false });
   }, 120_000);
 
   it('when its service ends once the other one was on: that one is not sold before somebody has looked at it', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     to.does = { isMute: true };
     const id = await asked(server);
@@ -221,7 +212,9 @@ describe('where that fails, the service is where it was', () => {
       ([power, progress]) => power === 'on' && progress >= 90,
       60_000,
     );
-    const ends = await customer.post(`/dashboard/services/${server.serviceId}/cancel`, { type: 'immediate' });
+    const ends = await bed.customer.post(`/dashboard/services/${server.serviceId}/cancel`, {
+      type: 'immediate',
+    });
     expect(ends.status, JSON.stringify(ends.body)).toBe(200);
     expect(await isFree(to.id, 'quarantined')).toMatchObject({
       ...{ service_id: null, move_service_id: null },
@@ -231,7 +224,7 @@ describe('where that fails, the service is where it was', () => {
   }, 120_000);
 
   it('of a server that cannot be switched off, unless staff has pulled its power', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     server.bmc.failing = { silent: 'before' };
     expect(await ended(server, await asked(server))).toMatchObject({
@@ -248,9 +241,9 @@ describe('where that fails, the service is where it was', () => {
     expect(await serverOf(to.id)).toMatchObject({ state: 'rented', service_id: server.serviceId });
     // What is on it nobody can wipe: it is set aside.
     for (let tries = 0; tries < 8 && (await serverOf(server.id)).state === 'returning'; tries += 1) {
-      world.product.clock.travel(20 * 60_000);
+      bed.world.product.clock.travel(20 * 60_000);
       // Others answer meanwhile, so it is its own fault.
-      await world.product.periodic('fleet.askBmcs');
+      await bed.world.product.periodic('fleet.askBmcs');
       await new Promise((resolve) => setTimeout(resolve, 2_000));
     }
     expect(await isFree(server.id, 'quarantined')).toMatchObject({
@@ -261,7 +254,9 @@ describe('where that fails, the service is where it was', () => {
       },
     });
     // The addresses went along, and rest with nobody.
-    expect((await customer.get(`${server.path}/ips`)).body.data.ips).toMatchObject([{ address: server.ip }]);
+    expect((await bed.customer.get(`${server.path}/ips`)).body.data.ips).toMatchObject([
+      { address: server.ip },
+    ]);
   }, 180_000);
 
   it.each([
@@ -269,11 +264,14 @@ describe('where that fails, the service is where it was', () => {
       'suspended',
       async (id: number) => staff().post(`/staff/services/${id}/suspend`, { reason: 'It attacks others' }),
     ],
-    ['ended', async (id: number) => customer.post(`/dashboard/services/${id}/cancel`, { type: 'immediate' })],
+    [
+      'ended',
+      async (id: number) => bed.customer.post(`/dashboard/services/${id}/cancel`, { type: 'immediate' }),
+    ],
   ] as const)(
     'when it is %s meanwhile',
     async (what, does) => {
-      const server = await rentPlayed(world, customer);
+      const server = await rented();
       const to = await another(server);
       to.does = {
         at: async (step) => {
@@ -285,13 +283,13 @@ describe('where that fails, the service is where it was', () => {
       };
       await ended(server, await asked(server));
       expect((await isFree(to.id)).service_id).toBeNull();
-      await settled(world.product);
+      await settled(bed.world.product);
       expect([to.bmc.power, server.bmc.power]).toEqual(['off', 'off']);
       expect((await serverOf(server.id)).state).toBe(what === 'suspended' ? 'rented' : 'ready');
       expect(server.wipes).toBe(what === 'suspended' ? 1 : 2);
       if (what === 'ended') return;
       await staff().post(`/staff/services/${server.serviceId}/unsuspend`);
-      await settled(world.product);
+      await settled(bed.world.product);
       expect([server.bmc.power, (await overview(server)).state]).toEqual(['on', 'running']);
     },
     120_000,
@@ -300,7 +298,7 @@ describe('where that fails, the service is where it was', () => {
 
 describe('a move is refused and changes nothing', () => {
   it('with what is wrong', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const { name } = await serverOf(server.id);
     const refused = async (body: object = {}, id = server.id) => {
       const answer = await staff().post(`/staff/servers/${id}/move`, {
@@ -321,11 +319,14 @@ describe('a move is refused and changes nothing', () => {
     expect((await refused({ reason: '' })).slice(0, 2)).toEqual([400, 'invalid_request']);
     expect((await refused({}, to.id))[1]).toBe('conflict');
     expect((await refused({}, 4_242))[1]).toBe('not_found');
-    const rescue = await customer.post(`${server.path}/rescue`, { enabled: true, password: 'Good-Pass-1' });
+    const rescue = await bed.customer.post(`${server.path}/rescue`, {
+      enabled: true,
+      password: 'Good-Pass-1',
+    });
     expect((await refused())[1]).toBe('locked');
     await ended(server, rescue.body.data.action.id);
     expect(await refused()).toEqual([409, 'action_not_allowed', expect.stringContaining('rescue system')]);
-    const over = await customer.post(`${server.path}/rescue`, { enabled: false });
+    const over = await bed.customer.post(`${server.path}/rescue`, { enabled: false });
     await ended(server, over.body.data.action.id);
     await staff().post(`/staff/services/${server.serviceId}/suspend`, { reason: 'It attacks others' });
     expect(await refused()).toEqual([409, 'action_not_allowed', 'The service is suspended']);
@@ -336,12 +337,12 @@ describe('a move is refused and changes nothing', () => {
     });
     expect(await serverOf(to.id)).toMatchObject({ state: 'ready' });
     expect(
-      (await customer.post(`/staff/servers/${server.id}/move`, { reason: 'x', confirm: name })).status,
+      (await bed.customer.post(`/staff/servers/${server.id}/move`, { reason: 'x', confirm: name })).status,
     ).toBe(403);
   }, 120_000);
 
   it('of several that ask at once, but for one', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     for (let count = 0; count < 3; count += 1) await another(server);
     const { name } = await serverOf(server.id);
     const answers = await Promise.all([1, 2, 3].map(() => ask(server, { confirm: name })));
@@ -349,7 +350,7 @@ describe('a move is refused and changes nothing', () => {
     const done = answers.find(({ status }) => status === 200);
     expect(await ended(server, done?.body.data.action.id)).toMatchObject({ status: 'success' });
     const held = await sql(
-      world.product,
+      bed.world.product,
       `select 1 from servers where move_service_id = $1 and state = 'held'`,
       server.serviceId,
     );
@@ -358,9 +359,9 @@ describe('a move is refused and changes nothing', () => {
 });
 
 it('keys of a reinstallation, a system on one disk, and no password go along as they are', async () => {
-  const server = await rentPlayed(world, customer);
-  const key = await customer.post('/dashboard/account/ssh-keys', { name: 'mine', public_key: publicKey });
-  const again = await customer.post(`${server.path}/reinstall`, {
+  const server = await rented();
+  const key = await bed.customer.post('/dashboard/account/ssh-keys', { name: 'mine', public_key: publicKey });
+  const again = await bed.customer.post(`${server.path}/reinstall`, {
     ...{
       os: 'tiny',
       confirm: 'metal1.example.com',
@@ -369,7 +370,7 @@ it('keys of a reinstallation, a system on one disk, and no password go along as 
     },
   });
   expect(await ended(server, again.body.data.action.id)).toMatchObject({ status: 'success' });
-  await customer.delete(`/dashboard/account/ssh-keys/${key.body.data.ssh_key.id}`);
+  await bed.customer.delete(`/dashboard/account/ssh-keys/${key.body.data.ssh_key.id}`);
   const to = await another(server);
   const chosen = await another(server);
   expect(await ended(server, await asked(server, { to_server_id: chosen.id }))).toMatchObject({
@@ -383,14 +384,14 @@ it('keys of a reinstallation, a system on one disk, and no password go along as 
       keys: [expect.stringContaining(publicKey.split(' ')[1] ?? '')],
     },
   });
-  expect((await customer.get(`${server.path}/credentials`)).body.data).toEqual({ credentials: null });
+  expect((await bed.customer.get(`${server.path}/credentials`)).body.data).toEqual({ credentials: null });
 }, 120_000);
 
 describe('where the switch knows VLANs', () => {
   const vlansOf = (it: { ports: { vlan: number | null }[] }) => it.ports.map(({ vlan }) => vlan);
 
   it('the ports take each other’s, and have their own again when it fails', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const found = await plugged(server, to, [101, 102]);
     to.does = { isMute: true };
@@ -400,13 +401,13 @@ describe('where the switch knows VLANs', () => {
     await ended(server, id);
     expect(vlansOf(found)).toEqual([101, 102]);
     to.does = {};
-    await sql(world.product, `update servers set state = 'ready', reason = null where id = $1`, to.id);
+    await sql(bed.world.product, `update servers set state = 'ready', reason = null where id = $1`, to.id);
     expect(await ended(server, await asked(server))).toMatchObject({ status: 'success' });
     expect(vlansOf(found)).toEqual([102, 101]);
   }, 180_000);
 
   it('and one cannot follow, nothing is switched off', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const found = await plugged(server, to, [101, null]);
     expect(await ended(server, await asked(server))).toMatchObject({
@@ -418,4 +419,4 @@ describe('where the switch knows VLANs', () => {
   }, 120_000);
 });
 
-describe('a change', () => changes.leaveEntries(() => world.product, ['moveServer']));
+describe('a change', () => changes.leaveEntries(() => bed.world.product, ['moveServer']));

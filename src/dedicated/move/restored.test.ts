@@ -1,27 +1,28 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newCustomer, type Person } from '../../../test/people.ts';
+import { describe, expect, it } from 'vitest';
 import { until } from '../../../test/product.ts';
-import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
-import { type Another, movesIn } from '../../../test/rack/moving.ts';
-import { type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
+import { type Another, movingBed } from '../../../test/rack/moving.ts';
+import type { RentedPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { settleRestore } from '../../platform/index.ts';
 import { jobsOfCustomers } from '../../worker.ts';
 
-let world: ArrivingProduct;
-let customer: Person;
-beforeAll(async () => {
-  world = await startArrivingProduct({}, 2_500);
-  customer = await newCustomer(world.product, { creditMinor: 10_000_000 });
-});
-afterAll(() => world.product.stop());
-
-const staff = () => world.product.staff;
-const { serverOf, moveOf, another, asked, readAction, ended, isFree, plugged } = movesIn(
-  () => world,
-  () => customer,
-);
-const q = (text: string, ...values: unknown[]) => sql<Record<string, string>>(world.product, text, ...values);
+const bed = movingBed();
+const {
+  staff,
+  serverOf,
+  moveOf,
+  another,
+  asked,
+  readAction,
+  ended,
+  isFree,
+  plugged,
+  rented,
+  startedMute,
+  waitsTooLong,
+} = bed;
+const q = (text: string, ...values: unknown[]) =>
+  sql<Record<string, string>>(bed.world.product, text, ...values);
 
 /** Keeps all that is known of a move, as a backup does. */
 async function backup({ serviceId, id }: RentedPlayed, to: Another): Promise<void> {
@@ -71,9 +72,9 @@ async function restore({ id }: RentedPlayed, to: Another): Promise<string> {
 
 /** A restore of now, which staff has released. */
 async function asRestored(): Promise<void> {
-  const now = world.product.clock.now();
+  const now = bed.world.product.clock.now();
   await q('insert into restores (made_at, restored_at) values ($1, $1)', now);
-  await settleRestore(world.product.ctx, jobsOfCustomers, async () => undefined);
+  await settleRestore(bed.world.product.ctx, jobsOfCustomers, async () => undefined);
   await q('update restores set released_at = $1', now);
 }
 
@@ -90,24 +91,14 @@ async function retried(job: string, state: 'done' | 'stuck') {
 
 /** Waits for a move whose other server was started, and keeps what a backup of then has. Its server greets after that, if it may. */
 async function keptOnceStarted(server: RentedPlayed, to: Another): Promise<number> {
-  to.does = { isMute: true };
-  const id = await asked(server);
-  await until(
-    () =>
-      q(
-        `select 1 from jobs where name = 'dedicated.move' and state <> 'done' and payload ->> 'serviceId' = $1 and error_message like 'the server starts what was installed%'`,
-        String(server.serviceId),
-      ),
-    (rows) => rows.length > 0,
-    60_000,
-  );
+  const id = await startedMute(server, to);
   await backup(server, to);
   return id;
 }
 
 describe('a move that a backup brought back', () => {
   it('of which the service had come to its end is written down, and nothing is switched, plugged or wiped', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const found = await plugged(server, to, [101, 102]);
     const vlans = () => found.ports.map(({ vlan }) => vlan);
@@ -116,7 +107,7 @@ describe('a move that a backup brought back', () => {
     to.reboot();
     expect(await ended(server, id)).toMatchObject({ status: 'success' });
     await isFree(server.id);
-    await settled(world.product);
+    await settled(bed.world.product);
     const [fromStarts, toStarts] = [server.bmc.starts.length, to.bmc.starts.length];
     expect([server.wipes, server.bmc.power, to.bmc.power, vlans()]).toEqual([2, 'off', 'on', [102, 101]]);
 
@@ -126,7 +117,7 @@ describe('a move that a backup brought back', () => {
     });
     expect(await serverOf(server.id)).toMatchObject({ state: 'rented', service_id: server.serviceId });
     await retried(job, 'done');
-    await settled(world.product);
+    await settled(bed.world.product);
     expect(await serverOf(to.id)).toMatchObject({ state: 'rented', service_id: server.serviceId });
     // Since the backup it may have been sold, and what is on it be somebody's.
     expect(await serverOf(server.id)).toMatchObject({
@@ -141,7 +132,7 @@ describe('a move that a backup brought back', () => {
   }, 240_000);
 
   it('of which nobody can say where the service is waits for a person, in words, and does as they say', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const id = await keptOnceStarted(server, to);
     // Also right before it was to be written down somebody looks first.
@@ -151,14 +142,14 @@ describe('a move that a backup brought back', () => {
         step,
       );
     // It failed since, and its server was put right by hand.
-    world.product.clock.travel(21 * 60_000);
+    waitsTooLong();
     await ended(server, id);
     await until(
       async () => [server.bmc.power, to.bmc.power],
       ([one, other]) => one === 'on' && other === 'off',
       60_000,
     );
-    await settled(world.product);
+    await settled(bed.world.product);
     to.bmc.power = 'on';
     const job = await restore(server, to);
     const [fromStarts, toStarts] = [server.bmc.starts.length, to.bmc.starts.length];
@@ -168,7 +159,7 @@ describe('a move that a backup brought back', () => {
     );
     to.bmc.power = 'off';
     await retried(job, 'done');
-    await settled(world.product);
+    await settled(bed.world.product);
     expect((await moveOf(server.id)).last).toMatchObject({
       moved: false,
       problem: expect.stringMatching(/ask for the move anew/),
@@ -183,7 +174,7 @@ describe('a move that a backup brought back', () => {
   }, 240_000);
 
   it('while the new server was being installed installs nothing anew', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const kept = Promise.withResolvers<void>();
     to.does = {
@@ -198,7 +189,7 @@ describe('a move that a backup brought back', () => {
     await kept.promise;
     expect(await ended(server, id)).toMatchObject({ status: 'success' });
     await isFree(server.id);
-    await settled(world.product);
+    await settled(bed.world.product);
     // Its customer has it off, and that is all that they have.
     to.bmc.power = 'off';
     to.bmc.changed?.('off', null);
@@ -208,7 +199,7 @@ describe('a move that a backup brought back', () => {
     to.bmc.power = 'on';
     to.bmc.changed?.('on', 'disk');
     await until(
-      async () => world.greets.has(server.ip),
+      async () => bed.world.greets.has(server.ip),
       (greets) => greets,
     );
     await retried(job, 'done');
@@ -219,7 +210,7 @@ describe('a move that a backup brought back', () => {
 
 describe('a move after a restore', () => {
   it('from a server that staff calls unplugged wipes nothing there while it is on: it may be somebody else’s', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     await asRestored();
     server.bmc.failing = { silent: 'before' };

@@ -1,24 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newCustomer, type Person } from '../../../test/people.ts';
+import { describe, expect, it } from 'vitest';
 import { until } from '../../../test/product.ts';
-import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
-import { type Another, movesIn } from '../../../test/rack/moving.ts';
-import { type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
+import { type Another, movingBed } from '../../../test/rack/moving.ts';
+import type { RentedPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
 
-let world: ArrivingProduct;
-let customer: Person;
-beforeAll(async () => {
-  world = await startArrivingProduct({}, 2_500);
-  customer = await newCustomer(world.product, { creditMinor: 10_000_000 });
-});
-afterAll(() => world.product.stop());
-
-const staff = () => world.product.staff;
-const { serverOf, moveOf, another, asked, readAction, ended, isFree, plugged } = movesIn(
-  () => world,
-  () => customer,
-);
+const bed = movingBed();
+const {
+  staff,
+  serverOf,
+  moveOf,
+  another,
+  asked,
+  readAction,
+  ended,
+  isFree,
+  plugged,
+  rented,
+  startedMute,
+  waitsTooLong,
+} = bed;
 
 /** What staff is told of the service of a server that is off. */
 async function told({ serviceId }: RentedPlayed): Promise<string[]> {
@@ -38,11 +38,11 @@ const isTold = (server: RentedPlayed) =>
   );
 const isOn = async (server: RentedPlayed) => {
   await until(
-    async () => [server.bmc.power, world.greets.has(server.ip)],
+    async () => [server.bmc.power, bed.world.greets.has(server.ip)],
     ([power, greets]) => power === 'on' && greets === true,
     60_000,
   );
-  await settled(world.product);
+  await settled(bed.world.product);
 };
 const offForNow =
   'Your server is off for the moment: something here does not answer, and our staff has been told';
@@ -64,31 +64,16 @@ function neverBoth(server: RentedPlayed, to: Another): string[] {
   return both;
 }
 
-/** A move whose other server has been started, and does not greet. Gives its action. */
+/** A move whose other server was started and does not greet, while the one before is off. Gives its action. */
 async function started(server: RentedPlayed, to: Another): Promise<number> {
-  to.does = { ...to.does, isMute: true };
-  const id = await asked(server);
-  await until(
-    async () =>
-      (
-        await sql(
-          world.product,
-          `select 1 from jobs where name = 'dedicated.move' and state <> 'done' and payload ->> 'serviceId' = $1
-             and error_message like 'the server starts what was installed%'`,
-          String(server.serviceId),
-        )
-      ).length,
-    (count) => count > 0,
-    60_000,
-  );
+  const id = await startedMute(server, to);
   expect([server.bmc.power, to.bmc.power]).toEqual(['off', 'on']);
   return id;
 }
-const waitsTooLong = () => world.product.clock.travel(21 * 60_000);
 
 describe('a service whose move comes to no end is not off without a word', () => {
   it('while its switch is silent, and is on again once that answers', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const it = await plugged(server, to, [101, 102]);
     const id = await started(server, to);
@@ -97,7 +82,7 @@ describe('a service whose move comes to no end is not off without a word', () =>
     const [message] = await isTold(server);
     expect(message).toMatch(/is off: nothing is heard of .*have the switch answer/);
     expect(await readAction(server, id)).toMatchObject({ status: 'running', note: offForNow });
-    expect((await customer.post(`${server.path}/start`, {})).body.code).toBe('locked');
+    expect((await bed.customer.post(`${server.path}/start`, {})).body.code).toBe('locked');
     expect((await moveOf(server.id)).last.problem).toMatch(/have the switch answer/);
     expect([server.bmc.power, to.bmc.power]).toEqual(['off', 'off']);
     it.failing.isSilent = false;
@@ -108,7 +93,7 @@ describe('a service whose move comes to no end is not off without a word', () =>
   }, 180_000);
 
   it('while its switch is gone for good, until staff has set its VLANs by hand and says so', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const it = await plugged(server, to, [101, 102]);
     const id = await started(server, to);
@@ -122,7 +107,7 @@ describe('a service whose move comes to no end is not off without a word', () =>
   }, 180_000);
 
   it('when its job is left to staff, and is on again when that is retried', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const it = await plugged(server, to, [101, 102]);
     const id = await started(server, to);
@@ -133,7 +118,7 @@ describe('a service whose move comes to no end is not off without a word', () =>
       /it is off for the moment, and our staff has been told$/,
     );
     const [job] = await sql<{ id: number; state: string }>(
-      world.product,
+      bed.world.product,
       `select id, state from jobs where name = 'dedicated.move' and payload ->> 'serviceId' = $1`,
       String(server.serviceId),
     );
@@ -146,7 +131,7 @@ describe('a service whose move comes to no end is not off without a word', () =>
   }, 180_000);
 
   it('while the BMC of its own server is silent, and is on again once that answers', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const id = await started(server, to);
     server.bmc.failing = { silent: 'before' };
@@ -156,7 +141,7 @@ describe('a service whose move comes to no end is not off without a word', () =>
     server.bmc.failing = {};
     await isOn(server);
     // One that its customer had off stays off.
-    const off = await customer.post(`${server.path}/stop`, { force: true });
+    const off = await bed.customer.post(`${server.path}/stop`, { force: true });
     await ended(server, off.body.data.action.id);
     const again = await another(server);
     again.does = { isMute: true };
@@ -168,14 +153,14 @@ describe('a service whose move comes to no end is not off without a word', () =>
     );
     waitsTooLong();
     await ended(server, second);
-    await settled(world.product);
+    await settled(bed.world.product);
     expect([server.bmc.power, again.bmc.power]).toEqual(['off', 'off']);
   }, 240_000);
 });
 
 describe('two servers never run with the addresses of one service', () => {
   it('when the BMC of the new one falls silent once it was started: the one before waits until it is off', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const both = neverBoth(server, to);
     const id = await started(server, to);
@@ -196,7 +181,7 @@ describe('two servers never run with the addresses of one service', () => {
   }, 180_000);
 
   it('nor when it never answers again: staff pulls its power and puts it into quarantine', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const both = neverBoth(server, to);
     const id = await started(server, to);
@@ -207,7 +192,7 @@ describe('two servers never run with the addresses of one service', () => {
     await staff().post(`/staff/services/${server.serviceId}/suspend`, { reason: 'It attacks others' });
     expect((await ended(server, id)).status).toBe('error');
     await staff().post(`/staff/services/${server.serviceId}/unsuspend`);
-    expect((await customer.post(`${server.path}/start`, {})).body.code).toBe('locked');
+    expect((await bed.customer.post(`${server.path}/start`, {})).body.code).toBe('locked');
     to.bmc.power = 'off';
     to.bmc.changed?.('off', null);
     const aside = await staff().post(`/staff/servers/${to.id}/quarantine`, { reason: 'Its power is pulled' });
@@ -218,7 +203,7 @@ describe('two servers never run with the addresses of one service', () => {
   }, 180_000);
 
   it('and it goes on at once where the new one is alone in a VLAN of its own', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const it = await plugged(server, to, [101, 102]);
     const id = await started(server, to);
@@ -233,7 +218,7 @@ describe('two servers never run with the addresses of one service', () => {
   }, 180_000);
 
   it('and nobody waits for one that fell silent before it was told to start', async () => {
-    const server = await rentPlayed(world, customer);
+    const server = await rented();
     const to = await another(server);
     const { changed } = server.bmc;
     server.bmc.changed = (power, from) => {
@@ -249,7 +234,7 @@ describe('two servers never run with the addresses of one service', () => {
 });
 
 it('staff calls a move off by putting the new server into quarantine', async () => {
-  const server = await rentPlayed(world, customer);
+  const server = await rented();
   const to = await another(server);
   const starts = server.bmc.starts.length;
   to.does = {
@@ -267,6 +252,6 @@ it('staff calls a move off by putting the new server into quarantine', async () 
     error: { code: 'called_off' },
   });
   expect((await isFree(to.id, 'quarantined')).reason).toMatch(/^It is the wrong one/);
-  await settled(world.product);
+  await settled(bed.world.product);
   expect([to.bmc.power, server.bmc.power, server.bmc.starts.length]).toEqual(['off', 'on', starts]);
 }, 120_000);
