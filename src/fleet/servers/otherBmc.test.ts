@@ -1,47 +1,28 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { watchChanges } from '../../../test/noted.ts';
-import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
+import { until } from '../../../test/product.ts';
+import { switchedBed } from '../../../test/rack/switched.ts';
 import { settled, sql } from '../../../test/sql.ts';
-import { openBmcs, simulatedRack } from '../../drivers/bmc/index.ts';
 
 const changes = watchChanges();
 
-const rack = simulatedRack();
-let product: TestProduct;
-beforeAll(async () => {
-  product = await startTestProduct({
-    env: { HYPERVISOR: 'simulator' },
-    drivers: { bmc: openBmcs({ rack, offForMs: 0 }) },
-  });
-});
-afterAll(() => product.stop());
+const bed = switchedBed();
+const { rack, newServer, serverOf, ask } = bed;
 
-let made = 0;
-async function newServer() {
-  made += 1;
-  const address = `192.0.2.${made}`;
-  const bmc = rack.put(address);
-  const { body } = await product.staff.post('/staff/servers', {
-    ...{ name: `o${made}`, serial: `O/N ${made}` },
-    bmc: { kind: 'simulated', address, user: 'root', password: 'factory-1' },
-  });
-  return { id: body.data.server.id as number, name: `o${made}`, address, bmc };
-}
-const serverOf = async (id: number) => (await product.staff.get(`/staff/servers/${id}`)).body.data.server;
 async function askedAfter(id: number, ms: number) {
   const before = await serverOf(id);
-  product.clock.travel(ms);
-  await product.periodic('fleet.askBmcs');
+  bed.product.clock.travel(ms);
+  await bed.product.periodic('fleet.askBmcs');
   const { bmc } = await until(
     () => serverOf(id),
     ({ bmc: now }) => now.asked_at !== before.bmc.asked_at,
   );
-  await settled(product);
+  await settled(bed.product);
   return bmc;
 }
 async function started(id: number) {
-  expect((await product.staff.post(`/staff/servers/${id}/start`, {})).status).toBe(200);
-  await settled(product);
+  expect((await ask(id, 'start')).status).toBe(200);
+  await settled(bed.product);
   return (await serverOf(id)).bmc;
 }
 const hour = 3_600_000;
@@ -73,7 +54,7 @@ it('another BMC at its address switches nothing from the first command on, and s
       `another BMC answers at ${address}.*was replaced, accept it, and otherwise look who has its address`,
     ),
   );
-  const concerns = await product.staff.get('/staff/attention');
+  const concerns = await bed.product.staff.get('/staff/attention');
   expect(JSON.stringify(concerns.body.data)).toContain(`${name}: another BMC`);
 
   // Once its own one answers again all is well.
@@ -85,7 +66,7 @@ it('another BMC at its address switches nothing from the first command on, and s
 it('one that was replaced is accepted by the UUID that staff has looked at, on the record, and switches the server then', async () => {
   const { id, address, bmc } = await newServer();
   await askedAfter(id, 1_000);
-  const accept = (uuid: string) => product.staff.post(`/staff/servers/${id}/bmc/accept`, { uuid });
+  const accept = (uuid: string) => ask(id, 'bmc/accept', { uuid });
   const early = await accept(bmc.identity.uuid ?? '');
   expect([early.status, early.body.code]).toEqual([409, 'conflict']);
   const other = rack.put(address);
@@ -99,7 +80,7 @@ it('one that was replaced is accepted by the UUID that staff has looked at, on t
   ]);
   expect(await started(id)).toMatchObject({ power: 'on' });
   const [entry] = await sql<{ data: object }>(
-    product,
+    bed.product,
     `select data from journal where action = 'server.bmc_accepted' and subject_id = $1`,
     String(id),
   );
@@ -109,12 +90,10 @@ it('one that was replaced is accepted by the UUID that staff has looked at, on t
 it('one that is reached in another way is another one, which is asked anew who it is', async () => {
   const { id } = await newServer();
   await askedAfter(id, 1_000);
-  made += 1;
-  const address = `192.0.2.${made}`;
+  const address = bed.newAddress();
   const other = rack.put(address);
-  const reached = { kind: 'simulated', address, user: 'root', password: 'factory-1' };
-  await product.staff.patch(`/staff/servers/${id}`, { bmc: reached });
+  await bed.product.staff.patch(`/staff/servers/${id}`, { bmc: bed.reachedAt(address) });
   expect(await askedAfter(id, 1_000)).toMatchObject({ uuid: other.identity.uuid, other_uuid: null });
 });
 
-describe('a change', () => changes.leaveEntries(() => product, ['acceptServerBmc']));
+describe('a change', () => changes.leaveEntries(() => bed.product, ['acceptServerBmc']));

@@ -1,35 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestProduct, type TestProduct, until } from '../../../test/product.ts';
+import { describe, expect, it } from 'vitest';
+import { until } from '../../../test/product.ts';
+import { switchedBed } from '../../../test/rack/switched.ts';
 import { sql } from '../../../test/sql.ts';
-import { openBmcs, simulatedRack } from '../../drivers/bmc/index.ts';
 
-const rack = simulatedRack();
-let product: TestProduct;
-beforeAll(async () => {
-  product = await startTestProduct({
-    env: { HYPERVISOR: 'simulator' },
-    drivers: { bmc: openBmcs({ rack, offForMs: 0 }) },
-  });
-});
-afterAll(() => product.stop());
-
-let made = 0;
-async function newServer() {
-  made += 1;
-  const address = `198.51.100.${made}`;
-  const bmc = rack.put(address);
-  const body = {
-    ...{ name: `p${made}`, serial: `P/N ${made}` },
-    bmc: { kind: 'simulated', address, user: 'root', password: 'factory-1' },
-  };
-  const added = await product.staff.post('/staff/servers', body);
-  expect(added.status, JSON.stringify(added.body)).toBe(200);
-  const id = added.body.data.server.id as number;
-  return { id, bmc, address };
-}
-const server = async (id: number) => (await product.staff.get(`/staff/servers/${id}`)).body.data.server;
-const ask = (id: number, action: string, body: object = {}) =>
-  product.staff.post(`/staff/servers/${id}/${action}`, body);
+const bed = switchedBed();
+const { newServer, serverOf: server, ask } = bed;
 /** When nothing is done with its power any more. */
 const atRest = (id: number, timeoutMs?: number) =>
   until(
@@ -40,7 +15,7 @@ const atRest = (id: number, timeoutMs?: number) =>
 const told = async (id: number) =>
   (
     await sql<{ action: string }>(
-      product,
+      bed.product,
       `select action from journal where subject_type = 'server' and subject_id = $1 and action like 'server.power%' order by id`,
       String(id),
     )
@@ -72,7 +47,7 @@ describe('the power of a server, switched by staff', () => {
       if (status === 409)
         expect(body).toMatchObject({ code: 'locked', message: expect.stringContaining('right now') });
     // What is wanted of its BMC meanwhile would end in the midst of it.
-    expect((await product.staff.patch(`/staff/servers/${id}`, { bmc: null })).status).toBe(409);
+    expect((await bed.product.staff.patch(`/staff/servers/${id}`, { bmc: null })).status).toBe(409);
     expect((await ask(id, 'retire')).status).toBe(409);
     await atRest(id);
     expect(bmc.starts.length).toBeLessThanOrEqual(1);
@@ -97,7 +72,9 @@ describe('the power of a server, switched by staff', () => {
       expect(bmc.power).toBe('off');
       expect(await told(id)).toEqual(['server.power_asked', 'server.power_failed']);
     }
-    expect(JSON.stringify((await product.staff.get('/staff/attention')).body)).not.toContain('switchServer');
+    expect(JSON.stringify((await bed.product.staff.get('/staff/attention')).body)).not.toContain(
+      'switchServer',
+    );
   }, 120_000);
 
   it('is taken away with force where a system does not follow its button, which is said first', async () => {
@@ -110,11 +87,11 @@ describe('the power of a server, switched by staff', () => {
   });
 
   it('is refused of one that has no BMC, and of one that an order has', async () => {
-    const added = await product.staff.post('/staff/servers', { name: 'bare', serial: 'B/1' });
+    const added = await bed.product.staff.post('/staff/servers', { name: 'bare', serial: 'B/1' });
     const bare = await ask(added.body.data.server.id, 'start');
     expect(bare).toMatchObject({ status: 409, body: { message: expect.stringContaining('no BMC') } });
     const { id } = await newServer();
-    await sql(product, `update servers set state = 'held' where id = $1`, String(id));
+    await sql(bed.product, `update servers set state = 'held' where id = $1`, String(id));
     expect((await ask(id, 'stop', { force: true })).status).toBe(409);
     expect((await server(id)).actions.stop).toMatchObject({ allowed: false, code: 'conflict' });
   });
@@ -130,8 +107,8 @@ describe('the power of a server, switched by staff', () => {
 
 describe('what a BMC measures and has noted', () => {
   const readings = async (id: number) =>
-    (await product.staff.get(`/staff/servers/${id}/readings`)).body.data.readings;
-  const concerns = async () => JSON.stringify((await product.staff.get('/staff/attention')).body.data);
+    (await bed.product.staff.get(`/staff/servers/${id}/readings`)).body.data.readings;
+  const concerns = async () => JSON.stringify((await bed.product.staff.get('/staff/attention')).body.data);
 
   it('is read in the background, and anew when staff asks', async () => {
     const { id, bmc } = await newServer();
@@ -142,20 +119,20 @@ describe('what a BMC measures and has noted', () => {
       sensors: [],
       events: [],
     });
-    await product.periodic('fleet.askBmcs');
+    await bed.product.periodic('fleet.askBmcs');
     await until(
       () => server(id),
       (now) => now.bmc.heard_at !== null,
     );
-    await product.periodic('fleet.readBmcs');
+    await bed.product.periodic('fleet.readBmcs');
     const first = await until(
       () => readings(id),
       (now) => now.read_at !== null,
     );
     expect(first.sensors).toEqual(bmc.sensors);
     bmc.events.push({ id: '7', at: new Date('2026-01-31T21:02:11Z'), subject: 'Fan 1', message: 'Slow' });
-    product.clock.travel(1_000);
-    expect((await product.staff.post(`/staff/servers/${id}/readings`)).status).toBe(200);
+    bed.product.clock.travel(1_000);
+    expect((await bed.product.staff.post(`/staff/servers/${id}/readings`)).status).toBe(200);
     const second = await until(
       () => readings(id),
       (now) => now.events.length > 0,
@@ -166,17 +143,17 @@ describe('what a BMC measures and has noted', () => {
   });
 
   it('stays as it was read last where it cannot be read, and what is beyond its limits needs a person', async () => {
-    const { id, bmc } = await newServer();
+    const { id, name, bmc } = await newServer();
     const [sensor] = bmc.sensors;
     if (sensor !== undefined) bmc.sensors = [{ ...sensor, value: 150, state: 'critical' }];
-    await product.staff.post(`/staff/servers/${id}/readings`);
+    await bed.product.staff.post(`/staff/servers/${id}/readings`);
     await until(
       () => readings(id),
       (now) => now.read_at !== null,
     );
-    expect(await concerns()).toContain(`p${made}: CPU Temp at 150 celsius`);
+    expect(await concerns()).toContain(`${name}: CPU Temp at 150 celsius`);
     bmc.failing.silent = 'before';
-    await product.staff.post(`/staff/servers/${id}/readings`);
+    await bed.product.staff.post(`/staff/servers/${id}/readings`);
     const silent = await until(
       () => readings(id),
       (now) => now.problem !== null,
@@ -185,23 +162,23 @@ describe('what a BMC measures and has noted', () => {
     expect(silent.sensors).toHaveLength(1);
     bmc.failing = {};
     bmc.sensors = [];
-    await product.staff.post(`/staff/servers/${id}/readings`);
+    await bed.product.staff.post(`/staff/servers/${id}/readings`);
     await until(
       () => readings(id),
       (now) => now.problem === null,
     );
-    expect(await concerns()).not.toContain(`p${made}: CPU Temp`);
+    expect(await concerns()).not.toContain(`${name}: CPU Temp`);
   }, 150_000);
 
   it('is forgotten with the BMC that said it', async () => {
     const { id } = await newServer();
-    await product.staff.post(`/staff/servers/${id}/readings`);
+    await bed.product.staff.post(`/staff/servers/${id}/readings`);
     await until(
       () => readings(id),
       (now) => now.read_at !== null,
     );
-    await product.staff.patch(`/staff/servers/${id}`, { bmc: null });
+    await bed.product.staff.patch(`/staff/servers/${id}`, { bmc: null });
     expect(await readings(id)).toMatchObject({ read_at: null, sensors: [] });
-    expect((await product.staff.post(`/staff/servers/${id}/readings`)).status).toBe(409);
+    expect((await bed.product.staff.post(`/staff/servers/${id}/readings`)).status).toBe(409);
   });
 });
