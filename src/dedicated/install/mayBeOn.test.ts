@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
@@ -123,48 +125,66 @@ it('a server that comes back and of which no disk is known is switched off all t
   expect(await addressAt(server.ip)).toEqual({ state: 'resting', note: null });
 }, 120_000);
 
-it('a server that was set aside with a customer’s system on it is wiped before it is in stock again, once staff has had it enrolled', async () => {
-  const { productId, first: server } = await stockPlayed(world);
-  server.does = { isMute: true };
-  const { serviceId } = await orderDedicated(customer, productId);
-  await until(
-    () =>
-      sql(
-        world.product,
-        `select 1 from jobs where error_message like 'the server starts what was installed%' and payload ->> 'serviceId' = $1::text`,
-        serviceId,
-      ),
-    (rows) => rows.length > 0,
-    60_000,
-  );
-  world.product.clock.travel(21 * 60_000);
-  await became(server.id, /quarantined/);
-  server.does = {};
-  expect((await staff().post(`/staff/servers/${server.id}/release`)).body.data.server.state).toBe('waiting');
-  // After its clock has leapt: a network that is not heard of for a minute is served by nobody.
-  await until(
-    () => staff().post('/staff/enrolment/open', { hours: 1 }),
-    ({ status }) => status === 200,
-  );
-  expect((await staff().post(`/staff/servers/${server.id}/start`, {})).status).toBe(200);
-  const arrival = await until(
-    async () => (await staff().get('/staff/enrolment/arrivals?state=waiting')).body.data.arrivals[0],
-    (found) => found !== undefined,
-    30_000,
-  );
-  const { bmc } = await serverOf(server.id);
-  const password = server.bmc.accounts.find(({ name }) => name === bmc.user)?.password;
-  const accepted = await staff().post(`/staff/enrolment/arrivals/${arrival.id}/accept`, {
-    server_id: server.id,
-    bmc: { kind: 'ipmi', address: bmc.address, user: bmc.user, password },
-  });
-  expect(accepted.status, JSON.stringify(accepted.body)).toBe(200);
-  expect(await became(server.id, /ready|quarantined/)).toMatchObject({ state: 'ready', service_id: null });
-  await settled(world.product);
-  expect([server.wipes, server.plans.at(-1).task, server.system, server.bmc.power]).toEqual([
-    2,
-    'wipe',
-    null,
-    'off',
-  ]);
-}, 120_000);
+/** As one that was set aside before that was written down, after an upgrade or a restore. */
+async function asBefore(id: number): Promise<void> {
+  await sql(world.product, 'update servers set unwiped_service_id = null where id = $1', id);
+  const folder = path.join(import.meta.dirname, '../../../migrations');
+  for (const name of ['0212_unwiped_before.sql', '0214_unwiped_installations.sql'])
+    await sql(world.product, readFileSync(path.join(folder, name), 'utf8'));
+}
+
+it.each<[string, (id: number) => Promise<void>]>([
+  ['', async () => undefined],
+  [', also where it was set aside when nobody wrote down for whom', asBefore],
+])(
+  'a server that was set aside with a customer’s system on it is wiped before it is in stock again, once staff has had it enrolled%s',
+  async (_, meanwhile) => {
+    const { productId, first: server } = await stockPlayed(world);
+    server.does = { isMute: true };
+    const { serviceId } = await orderDedicated(customer, productId);
+    await until(
+      () =>
+        sql(
+          world.product,
+          `select 1 from jobs where error_message like 'the server starts what was installed%' and payload ->> 'serviceId' = $1::text`,
+          serviceId,
+        ),
+      (rows) => rows.length > 0,
+      60_000,
+    );
+    world.product.clock.travel(21 * 60_000);
+    await became(server.id, /quarantined/);
+    await meanwhile(server.id);
+    server.does = {};
+    expect((await staff().post(`/staff/servers/${server.id}/release`)).body.data.server.state).toBe(
+      'waiting',
+    );
+    // After its clock has leapt: a network that is not heard of for a minute is served by nobody.
+    await until(
+      () => staff().post('/staff/enrolment/open', { hours: 1 }),
+      ({ status }) => status === 200,
+    );
+    expect((await staff().post(`/staff/servers/${server.id}/start`, {})).status).toBe(200);
+    const arrival = await until(
+      async () => (await staff().get('/staff/enrolment/arrivals?state=waiting')).body.data.arrivals[0],
+      (found) => found !== undefined,
+      30_000,
+    );
+    const { bmc } = await serverOf(server.id);
+    const password = server.bmc.accounts.find(({ name }) => name === bmc.user)?.password;
+    const accepted = await staff().post(`/staff/enrolment/arrivals/${arrival.id}/accept`, {
+      server_id: server.id,
+      bmc: { kind: 'ipmi', address: bmc.address, user: bmc.user, password },
+    });
+    expect(accepted.status, JSON.stringify(accepted.body)).toBe(200);
+    expect(await became(server.id, /ready|quarantined/)).toMatchObject({ state: 'ready', service_id: null });
+    await settled(world.product);
+    expect([server.wipes, server.plans.at(-1).task, server.system, server.bmc.power]).toEqual([
+      2,
+      'wipe',
+      null,
+      'off',
+    ]);
+  },
+  120_000,
+);
