@@ -1,6 +1,7 @@
 /** Codes of failures that are a server's own: it is set aside, with the reason. What its BMC left undone for good comes as `server_failed`. */
 const serversOwn = new Set([
   ...['server_silent', 'other_disks', 'disk_not_wiped', 'server_failed', 'server_unfit'],
+  'port_too_slow',
   ...['bmc_refused', 'answer_invalid'],
 ]);
 

@@ -38,10 +38,10 @@ export {
   findAssignment,
   findUnfinishedOf,
   installationSince,
-  inventoryOf,
   isLastAssignment,
   layoutOf,
   openAssignment,
+  saidWithPlan,
   usualLayoutOf,
 } from './assignments/open.ts';
 export { othersAtBmc, type Renewed, renewBmcPassword, shutOthersOut } from './assignments/ownBmc.ts';
@@ -199,6 +199,7 @@ export {
 } from './servers/rented.ts';
 export { HardwareDifference, Server, ServerSensor, serverMeasured } from './servers/schema.ts';
 export { beginStaffRescue, endStaffRescue, isStaffRescueOpen, readStaffServer } from './servers/staffWork.ts';
+export { portMbpsOf } from './servers/startPort.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { sealedSwitches } from './switches/rows.ts';
 export { exchangeVlans, isApart, planVlanExchange, type VlanExchange } from './switches/vlans.ts';

@@ -73,7 +73,10 @@ export function movesIn(world: () => ArrivingProduct, customer: () => Person) {
 
   let others = 0;
   /** One more server of the product that somebody has, in stock. */
-  async function another({ productId }: RentedPlayed, change: { location?: string } = {}): Promise<Another> {
+  async function another(
+    { productId }: RentedPlayed,
+    change: { location?: string; portMbps?: number } = {},
+  ): Promise<Another> {
     others += 1;
     const [{ model = '' } = {}] = await sql<{ model: string }>(
       world().product,

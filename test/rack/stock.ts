@@ -72,8 +72,8 @@ export async function newServers(
     const hardware = JSON.stringify(hardwareOf(model, serial, memoryGb, diskGb, portMbps));
     await sql(
       product,
-      'update servers set hardware = $2::jsonb, measured_at = now(), state = $3 where id = $1',
-      ...[id, hardware, state],
+      'update servers set hardware = $2::jsonb, port_mbps = $4::int, measured_at = now(), state = $3 where id = $1',
+      ...[id, hardware, state, portMbps ?? null],
     );
   }
   const disks = [{ kind: 'nvme', gb: diskGb, count: 2 }];

@@ -22,13 +22,20 @@ export interface StockedServer {
   boot?: 'bios' | 'uefi';
   /** Default: AMS. */
   location?: string;
+  /** What its port and the switch have agreed on. Default: nobody knows. */
+  portMbps?: number | undefined;
 }
 
 /** What of a product is needed to arrange servers. */
 type Arranged = Pick<TestProduct, 'ctx' | 'staff' | 'databaseUrl'>;
 
+const portSpeeds = {
+  ...{ key: 'option7', name: 'port_speed', label: 'Port', kind: 'choice' as const, required: false },
+  choices: ['1gbit', '10gbit'].map((value) => ({ value, label: value, priceMinor: 0 })),
+};
+
 /** A product that is sold out of the rack, with a profile that fits all servers of its model. Returns its id, and the profile's model. */
-export async function newDedicated(product: Arranged, model: string): Promise<number> {
+export async function newDedicated(product: Arranged, model: string, portMbps?: number): Promise<number> {
   const productId = await transaction(product.ctx, 'test.newDedicated', (tx) =>
     addProduct(tx, {
       ...{ type: 'Hosting', moduleId: kinds.dedicated.id, group: 'Servers', name: model, description: '' },
@@ -43,11 +50,12 @@ export async function newDedicated(product: Arranged, model: string): Promise<nu
           ...{ key: 'option6', name: 'operating_system', label: 'System', kind: 'choice', required: true },
           choices: [{ value: 'tiny', label: 'Tiny', priceMinor: 0 }],
         },
+        ...(portMbps === undefined ? [] : [portSpeeds]),
       ],
     }),
   );
   const { status, body } = await product.staff.post('/staff/server-profiles', {
-    ...{ name: model, model, product_id: productId },
+    ...{ name: model, model, product_id: productId, port_mbps: portMbps ?? null },
   });
   if (status !== 200) throw new Error(`no profile: ${JSON.stringify(body)}`);
   return productId;
@@ -57,7 +65,7 @@ export async function newDedicated(product: Arranged, model: string): Promise<nu
 export async function stockServer(
   product: Arranged,
   model: string,
-  { name, mac, disks, bmc, boot = 'bios', location = 'AMS' }: StockedServer,
+  { name, mac, disks, bmc, boot = 'bios', location = 'AMS', portMbps }: StockedServer,
 ): Promise<number> {
   const rack = await product.staff.post('/staff/racks', { name: `rack ${name}`, location, units: 10 });
   const hardware: Inventory = {
@@ -66,7 +74,7 @@ export async function stockServer(
     processor: { model: 'Processor', sockets: 1, cores: 2, threads: 2 },
     ...{ memoryMib: 1_024, memoryModules: [] },
     disks: disks.map((disk) => ({ ...disk, model: 'Disk', firmware: '1', healthy: true })),
-    ports: [{ name: 'eth0', mac, linked: true }],
+    ports: [{ name: 'eth0', mac, linked: true, ...(portMbps !== undefined && { speedMbps: portMbps }) }],
     bmc: null,
   };
   const id = await transaction(product.ctx, 'test.stockServer', async (tx) => {
@@ -74,7 +82,7 @@ export async function stockServer(
       ...{ name, serial: `serial of ${name}`, rack_id: rack.body.data.rack.id, unit: 1 },
     });
     await keepMacs(tx, serverId, [mac]);
-    await keepHardware(tx, serverId, hardware);
+    await keepHardware(tx, serverId, hardware, mac);
     await keepBmc(tx, serverId, { kind: 'ipmi', ...bmc });
     return serverId;
   });
@@ -110,6 +118,8 @@ interface PlayedStock {
   kinds?: readonly DiskKind[];
   /** What their installers measure. Default: the same. */
   really?: readonly DiskKind[];
+  /** What their ports and the switch have agreed on, which their profile says then. Default: nobody knows, and it says nothing. */
+  portMbps?: number;
 }
 
 const usual: DiskKind = { kind: 'nvme', bytes: 960_197_124_096 };
@@ -119,11 +129,11 @@ let stockedSoFar = 0;
 /** Servers that are played and alike, in stock and off, and the product that sells them. A single one is called as its model, several `<model>-1` and so on. */
 export async function stockPlayed(
   world: ArrivingProduct,
-  { count = 1, kinds = [usual, usual], really = kinds }: PlayedStock = {},
+  { count = 1, kinds = [usual, usual], really = kinds, portMbps }: PlayedStock = {},
 ): Promise<{ productId: number; servers: StockedPlayed[]; first: StockedPlayed }> {
   modelsSoFar += 1;
   const model = `P-${modelsSoFar}`;
-  const productId = await newDedicated(world.product, model);
+  const productId = await newDedicated(world.product, model, portMbps);
   const servers: StockedPlayed[] = [];
   for (let nth = 1; nth <= count; nth += 1) {
     stockedSoFar += 1;
@@ -134,7 +144,7 @@ export async function stockPlayed(
     const bmc = world.bmcAt(address);
     bmc.power = 'off';
     const id = await stockServer(world.product, model, {
-      ...{ name, mac, bmc: { address, user: 'root', password: 'factory-1' } },
+      ...{ name, mac, portMbps, bmc: { address, user: 'root', password: 'factory-1' } },
       disks: kinds.map((kind, at) => ({ ...kind, serial: disks[at] ?? '' })),
     });
     const drives = Object.fromEntries(really.map((kind, at) => [disks[at] ?? '', kind]));

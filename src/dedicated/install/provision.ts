@@ -41,6 +41,7 @@ import { giveBackAddresses } from '../giveBackAddresses.ts';
 import { passwordStep, type WithPassword } from '../password.ts';
 import { placeOn } from '../placeOn.ts';
 import { hostnameOf } from '../queries.ts';
+import { soldSpeed } from '../soldSpeed.ts';
 import { callOff, disarmIfHeard, leaveOff, openedAt, requireGreeting, serverIn, stages } from '../stages.ts';
 import { holdStillIts, requireCompared, requireStillIts } from '../stillIts.ts';
 
@@ -247,7 +248,8 @@ async function takeAnother(
   // Somebody else has taken it: it may use its addresses for as long as it runs.
   else await giveBackAddresses(tx, serviceId);
   if (isSecond || order.status !== 'pending') return false;
-  const choice = wantedOf(order);
+  const ordered = wantedOf(order);
+  const choice = { ...ordered, portMbps: soldSpeed(ordered, server) };
   const there = server?.location ?? null;
   const held =
     (await holdIfThere(tx, serviceId, { ...choice, location: choice.location ?? there })) ??

@@ -7,6 +7,7 @@ import {
   listAddresses,
   listAnotherServers,
   locationOfAddresses,
+  portMbpsOf,
   requireOrderedImage,
   requireStaffServer,
   serverName,
@@ -28,6 +29,7 @@ import { generatePassword, viewAction } from '../../vps/index.ts';
 import { unshownPassword } from '../credentials/keep.ts';
 import { moveAsked } from '../events.ts';
 import { type Dedicated, factsOf, findDedicated } from '../queries.ts';
+import { soldSpeed } from '../soldSpeed.ts';
 import { reasonAgainstMove } from '../states.ts';
 import { type CustomerJob, requestWork } from '../work.ts';
 import { beginMove, findMoveOf } from './rows.ts';
@@ -171,16 +173,22 @@ async function wantedOf(
   if (where === null)
     throw fail('action_not_allowed', { message: 'Nobody knows where the addresses of the service are' });
   const profileId = server?.profileId ?? null;
-  return { serviceId, productId, memoryGb, storageGb, portMbps, location: where, profileId, serverId };
+  const sold = { memoryGb, storageGb, portMbps: soldSpeed({ portMbps }, server) };
+  return { serviceId, productId, ...sold, location: where, profileId, serverId };
 }
 
 async function holdOne(tx: TxContext, wanted: AnotherServer, { to_server_id: said }: MoveBody) {
   try {
     return await holdForMove(tx, wanted);
   } catch (error) {
-    const isOther = said !== undefined && error instanceof AppError && error.code === 'insufficient_stock';
-    if (!isOther) throw error;
-    const message = `must be a server in stock at ${wanted.location} that is what was ordered`;
+    const isStock = error instanceof AppError && error.code === 'insufficient_stock';
+    if (!isStock || said === undefined) throw error;
+    const mbps = await portMbpsOf(tx, said);
+    const isSlower = mbps !== null && wanted.portMbps !== null && mbps < wanted.portMbps;
+    const why = isSlower
+      ? `: the port that its addresses would go to has ${mbps} Mbit/s, and ${wanted.portMbps} were sold`
+      : '';
+    const message = `must be a server in stock at ${wanted.location} that is what was ordered${why}`;
     throw fail('invalid_request', { details: [{ field: 'to_server_id', message }] });
   }
 }

@@ -6,7 +6,6 @@ import {
   disksOf,
   findLeftServer,
   findRentedServer,
-  inventoryOf,
   isLastAssignment,
   noteOfReturn,
   openAssignment,
@@ -16,6 +15,7 @@ import {
   type SeenBmc,
   ServerFailure,
   type ServerOfService,
+  saidWithPlan,
   serverOfService,
   setServerAside,
   shutOthersOut,
@@ -253,8 +253,11 @@ const stockStep: ReturnStep = {
     const serverId = await holdComing(run);
     // Begun before anybody looked at that: of what is not known nothing is compared.
     const found = seen === undefined ? null : { ...seen, users };
-    const inventory = assignmentId === undefined ? null : await inventoryOf(ctx, assignmentId);
-    if (!(await restockServer(ctx, serverId, { accounts: others, inventory, seen: found })))
+    const said =
+      assignmentId === undefined
+        ? { inventory: null, startMac: null }
+        : await saidWithPlan(ctx, assignmentId);
+    if (!(await restockServer(ctx, serverId, { accounts: others, ...said, seen: found })))
       throw takenAway(serviceId, serverId);
     if (assignmentId !== undefined) {
       await closeAssignment(ctx, assignmentId);

@@ -40,6 +40,8 @@ export interface Told {
   firmware?: string;
   /** Its EFI variables, as our installer's script tells them. Default: none. */
   efi?: string;
+  /** What each of its ports and the switch have agreed on. Default: their drivers do not say it. */
+  speedsMbps?: readonly number[];
 }
 
 export interface Drive {
@@ -125,6 +127,7 @@ function inventoryOf({
   bmcAddress = null,
   firmware = '1.2',
   efi = '',
+  speedsMbps = [],
 }: Partial<Told>) {
   const bmc = `Device ID : 32\nFirmware Revision : 2.10\nIP Address : ${bmcAddress}\nMAC Address : 52:54:00:00:00:09\n`;
   return {
@@ -141,6 +144,7 @@ function inventoryOf({
       { field: 'Socket(s):', data: '1' },
     ],
     links: macs.map((address, at) => ({ ifname: `eth${at}`, link_type: 'ether', address, operstate: 'UP' })),
+    speeds: speedsMbps.map((mbps, at) => `eth${at} ${mbps}\n`).join(''),
     disks: disks.map((disk, at) => {
       const { kind, bytes } = drives[disk] ?? usualDrive;
       const isNvme = kind === 'nvme';

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import {
   type Desk,
+  type Inventory,
   type InventoryDisk,
   type PackedSystem,
   type Plan,
@@ -13,6 +14,7 @@ import { enrolmentDesk } from '../enrolment/desks.ts';
 import { findStart, type KeptStart } from '../enrolment/starts.ts';
 import type { ServerSystem } from '../serverImages.ts';
 import { keepSeen } from '../servers/seen.ts';
+import { keepStarted, slowerThanSold } from '../servers/startPort.ts';
 import { keepMeasuredDisks, otherThanSold } from './disksOf.ts';
 import { isDoubted } from './doubts.ts';
 import { hear } from './hear.ts';
@@ -29,9 +31,12 @@ import {
 import { patient, type Systems } from './systems.ts';
 
 const startDisks = statement<
-  { disks: string[] | null; measured: InventoryDisk[] | null },
+  { disks: string[] | null; measured: InventoryDisk[] | null; ports: Inventory['ports'] | null },
   { startId: number }
->('fleet.disksOfStart', 'select disks, measured from server_starts where id = :startId');
+>(
+  'fleet.disksOfStart',
+  `select disks, measured, inventory -> 'ports' as ports from server_starts where id = :startId`,
+);
 const namePacked = statement<never, { id: number; sha256: string; bytes: number }>(
   'fleet.namePacked',
   `update server_assignments set tree_sha256 = :sha256, tree_bytes = :bytes where id = :id and tree_sha256 is distinct from :sha256`,
@@ -50,7 +55,7 @@ const noteBuilding = statement<never, { id: number; said: string; now: Date }>(
 // With what the server said that it has, which goes with the start.
 const noteGiven = statement<never, { id: number; startId: number; now: Date }>(
   'fleet.notePlanGiven',
-  `update server_assignments set given_at = coalesce(given_at, :now), inventory = (select inventory from server_starts where id = :startId)
+  `update server_assignments set given_at = coalesce(given_at, :now), (inventory, start_mac) = (select inventory, mac from server_starts where id = :startId)
    where id = :id and state = 'working'`,
 );
 
@@ -116,7 +121,11 @@ async function planOf(
   if (assignment === null || assignment.state !== 'working') return { task: 'restart' };
   const { id, plan: sealed } = assignment;
   if (sealed === null) return { task: 'restart' };
-  const { disks: said = null, measured = null } = (await ctx.db.maybe(startDisks, { startId })) ?? {};
+  const {
+    disks: said = null,
+    measured = null,
+    ports = null,
+  } = (await ctx.db.maybe(startDisks, { startId })) ?? {};
   if (said === null) return { task: 'wait' };
   await keepSeen(ctx, assignment.server_id, startId);
   if (assignment.kind !== 'rescue') {
@@ -124,6 +133,16 @@ async function planOf(
     if (wrong !== null) {
       await transaction(ctx, 'fleet.refuseDisks', (tx) => refuse(tx, id, wrong));
       return { task: 'wait' };
+    }
+    if (assignment.kind === 'install' && assignment.wipe === null && ports !== null) {
+      const started = { mac, ports };
+      // Before a disk is touched: what an order was sold with is not what is in the rack.
+      const slow = await slowerThanSold(ctx, assignment.server_id, started);
+      if (slow !== null) {
+        await transaction(ctx, 'fleet.refusePort', (tx) => refuse(tx, id, slow, 'port_too_slow'));
+        return { task: 'wait' };
+      }
+      await transaction(ctx, 'fleet.keepStarted', (tx) => keepStarted(tx, assignment.server_id, started));
     }
     // Of a server that is somebody's only the disks of the work are known to be there as they are written down.
     if (measured !== null && assignment.wipe === null)

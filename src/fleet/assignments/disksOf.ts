@@ -51,7 +51,7 @@ export async function areDisksMeasured(ctx: Context, serverId: number): Promise<
 }
 
 const soldAs = statement<
-  { name: string | null; disks: Rules['disks']; hardware: Measured | null },
+  { name: string | null; disks: Rules['disks']; hardware: Omit<Measured, 'portMbps'> | null },
   { serverId: number }
 >(
   'fleet.serverSoldAs',
@@ -86,7 +86,7 @@ export async function otherThanSold(
   if (others.length > 0) return others.join('; ');
   const { name, disks, hardware } = sold;
   if (disks === null || hardware === null) return null;
-  const asMeasured = { ...hardware, disks: [...measured] };
+  const asMeasured = { ...hardware, disks: [...measured], portMbps: null };
   if (fits({ ...{ threads: null, memory_gib: null, model: null, port_mbps: null }, disks }, asMeasured))
     return null;
   const says = disks.map(({ kind, gb, count }) => `${count} × ${kind} of ${gb} GB`).join(', ');

@@ -35,9 +35,9 @@ const insert = statement<
   `insert into server_assignments (server_id, service_id, kind, state, tree, disk_image, disks, wipe, keys, has_password, layout, opened_at)
    values (:serverId, :serviceId, :kind, 'open', :tree, :diskImage::jsonb, :disks::jsonb, :wipe::jsonb, :keys::jsonb, :hasPassword, :layout, :now) returning id`,
 );
-const inventoryById = statement<{ inventory: Inventory | null }, { id: number }>(
-  'fleet.inventoryOfAssignment',
-  'select inventory from server_assignments where id = :id',
+const saidBy = statement<SaidWithPlan, { id: number }>(
+  'fleet.saidWithPlan',
+  'select inventory, start_mac::text as "startMac" from server_assignments where id = :id',
 );
 const isLast = statement<{ is: boolean }, { id: number }>(
   'fleet.isLastAssignment',
@@ -120,9 +120,15 @@ export async function findUnfinishedOf(ctx: Context, serverId: number): Promise<
   return open === null ? null : findAssignment(ctx, open.id);
 }
 
-/** What its server said that it has, when it was given its plan last; null: it was not, or nobody knows any more. */
-export async function inventoryOf(ctx: Context, id: number): Promise<Inventory | null> {
-  return (await ctx.db.maybe(inventoryById, { id }))?.inventory ?? null;
+/** What a server said that it has when it was given its plan last, and the MAC of the port that it had started from; null: it was not, or nobody knows any more. */
+export interface SaidWithPlan {
+  inventory: Inventory | null;
+  startMac: string | null;
+}
+
+/** Both null: there is no such assignment. */
+export async function saidWithPlan(ctx: Context, id: number): Promise<SaidWithPlan> {
+  return (await ctx.db.maybe(saidBy, { id })) ?? { inventory: null, startMac: null };
 }
 
 /** Whether nothing else was to be done with its server since. */

@@ -22,6 +22,8 @@ export type AssignmentFailure =
   | 'server_silent'
   /** It has a disk more or fewer than was measured, or another. */
   | 'other_disks'
+  /** The port that its addresses go to is slower than it was sold with. */
+  | 'port_too_slow'
   /** A disk could not be wiped. */
   | 'disk_not_wiped'
   /** What it was sent of the system was cut, had another checksum, or could not be had here. */

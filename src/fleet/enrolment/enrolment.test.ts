@@ -293,6 +293,22 @@ describe('a machine that nobody knows', () => {
     ]);
   });
 
+  it('is sold by the speed of the port that it started from, to which its addresses go, whatever faster one it has', async () => {
+    const macs = ['52:54:00:00:05:11', '52:54:00:00:05:12'] as const;
+    const profiles: Record<string, number> = {};
+    for (const mbps of [10_000, 1_000]) {
+      const rules = { threads: 16, memory_gib: 64, model: 'R1', port_mbps: mbps };
+      const profile = await staff().post('/staff/server-profiles', { name: `${mbps}`, ...rules });
+      profiles[mbps] = profile.body.data.profile.id;
+    }
+    const arrival = await arrived({ mac: macs[1], macs: [...macs], speedsMbps: [10_000, 1_000] });
+    await accept(arrival.id, { name: 'two-ports' });
+    const { arrival: after } = await obeyed(arrival.id, arrival);
+    const server = await serverOf(after.server_id);
+    expect(server).toMatchObject({ start_mac: macs[1], port_mbps: 1_000, profile_id: profiles[1_000] });
+    for (const id of Object.values(profiles)) await staff().delete(`/staff/server-profiles/${id}`);
+  });
+
   it('that is a server which was written down becomes that one', async () => {
     const { body } = await staff().post('/staff/servers', { name: 'typed', serial: 'S-typed' });
     const { id } = body.data.server;

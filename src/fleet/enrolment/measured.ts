@@ -48,7 +48,7 @@ export async function keepMeasured(tx: TxContext, serverId: number, machine: Mea
     const speedMbps = port.speedMbps ?? speeds.get(port.mac);
     return { ...port, ...(speedMbps !== undefined && { speedMbps }) };
   });
-  await keepHardware(tx, serverId, { ...machine.inventory, ports });
+  await keepHardware(tx, serverId, { ...machine.inventory, ports }, machine.mac);
 }
 
 function macsOf({ inventory, mac }: Measured): string[] {

@@ -8,7 +8,7 @@ export interface Rules {
   memory_gib: number | null;
   /** What its maker calls it, in whatever letters. */
   model: string | null;
-  /** Of its fastest port, as far as the switch goes along; Mbit/s. */
+  /** Of the port that its addresses go to, as far as the switch goes along; Mbit/s. */
   port_mbps: number | null;
   /** Every disk that it has: one more or another is another server. */
   disks: DiskRule[] | null;
@@ -21,8 +21,10 @@ export interface DiskRule {
   count: number;
 }
 
-export type Measured = Pick<Inventory, 'system' | 'processor' | 'memoryMib' | 'memoryModules' | 'disks'> &
-  Partial<Pick<Inventory, 'ports'>>;
+export type Measured = Pick<Inventory, 'system' | 'processor' | 'memoryMib' | 'memoryModules' | 'disks'> & {
+  /** Of the port that its addresses go to, Mbit/s; null: nobody knows. */
+  portMbps: number | null;
+};
 
 /** What firmware and kernel keep for themselves of memory whose modules nobody knows: a tenth of a small one. */
 const leastOfMemory = 0.88;
@@ -38,7 +40,7 @@ export function fits(
     (threads === null || measured.processor.threads === threads) &&
     (gib === null || isMemory(gib * 1024, measured)) &&
     (model === null || sameWords(measured.system.product, model)) &&
-    (mbps === null || portMbpsOf(measured) === mbps) &&
+    (mbps === null || measured.portMbps === mbps) &&
     (disks === null || areDisks(disks, measured.disks))
   );
 }
@@ -54,12 +56,6 @@ export function bestFit<R extends Rules>(inOrder: readonly R[], measured: Measur
 /** How many rules there are in it. */
 export function saidBy({ threads, memory_gib: gib, model, disks, port_mbps: mbps }: Rules): number {
   return [threads, gib, model, disks, mbps].filter((rule) => rule !== null).length;
-}
-
-/** What the fastest of its ports can; null: nobody knows of any. */
-function portMbpsOf({ ports = [] }: Measured): number | null {
-  const known = ports.flatMap(({ speedMbps }) => speedMbps ?? []);
-  return known.length === 0 ? null : Math.max(...known);
 }
 
 function isMemory(mib: number, { memoryMib, memoryModules }: Measured): boolean {

@@ -4,7 +4,8 @@ import { bestFit, type Measured, type Rules } from './fit.ts';
 interface MeasuredServer {
   id: number;
   profile_id: number | null;
-  hardware: Measured;
+  hardware: Omit<Measured, 'portMbps'>;
+  port_mbps: number | null;
 }
 
 const inOrder = statement<Rules & { id: number }>(
@@ -17,12 +18,12 @@ const holdProfiles = statement<{ locked: 1 }>(
 );
 const measuredAfter = statement<MeasuredServer, { after: number; most: number }>(
   'fleet.measuredServersAfter',
-  `select id, profile_id, hardware from servers where id > :after and hardware is not null and state <> 'retired'
+  `select id, profile_id, hardware, port_mbps from servers where id > :after and hardware is not null and state <> 'retired'
    order by id limit :most for no key update`,
 );
 const measured = statement<MeasuredServer, { id: number }>(
   'fleet.measuredServer',
-  'select id, profile_id, hardware from servers where id = :id and hardware is not null',
+  'select id, profile_id, hardware, port_mbps from servers where id = :id and hardware is not null',
 );
 const write = statement<never, { id: number; profileId: number | null }>(
   'fleet.writeServerProfile',
@@ -30,10 +31,15 @@ const write = statement<never, { id: number; profileId: number | null }>(
 );
 const atOnce = 500;
 
+/** Nobody changes profiles until the transaction ends. Before the row of a server is locked, as whoever changes one. */
+export async function holdAllProfiles(tx: TxContext): Promise<void> {
+  await tx.db.one(holdProfiles);
+}
+
 /** Holds a server against all profiles, as it was measured just now. Its row is locked. */
 export async function fitOne(tx: TxContext, serverId: number): Promise<void> {
   // Whoever changes profiles meanwhile would not see this server, and this one not what they change.
-  await tx.db.one(holdProfiles);
+  await holdAllProfiles(tx);
   const profiles = await tx.db.many(inOrder);
   const server = await tx.db.maybe(measured, { id: serverId });
   if (server !== null) await hold(tx, profiles, server);
@@ -53,8 +59,8 @@ export async function fitAll(tx: TxContext): Promise<void> {
 async function hold(
   tx: TxContext,
   profiles: readonly (Rules & { id: number })[],
-  { id, profile_id: before, hardware }: MeasuredServer,
+  { id, profile_id: before, hardware, port_mbps: portMbps }: MeasuredServer,
 ): Promise<void> {
-  const profileId = bestFit(profiles, hardware)?.id ?? null;
+  const profileId = bestFit(profiles, { ...hardware, portMbps })?.id ?? null;
   if (profileId !== before) await tx.db.run(write, { id, profileId });
 }

@@ -36,7 +36,7 @@ const PortMbps = Type.Integer({
   minimum: 1,
   maximum: 1_000_000,
   description:
-    'What its fastest port and the switch that it is plugged into have agreed on, in Mbit/s; of a port that does not say it, what the switch says',
+    'What the port that it starts from the network with, to which its addresses go, and the switch have agreed on, in Mbit/s; of a port that does not say it, what the switch says',
   examples: [10_000],
 });
 const DiskRule = named(

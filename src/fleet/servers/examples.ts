@@ -47,6 +47,7 @@ const server = {
   disks: [],
   note: null,
   hardware: null,
+  ...{ start_mac: null, port_mbps: null },
   measured_at: null,
   ...{ hardware_differences: [], seen_at: null },
   ...{ observed: null, observed_at: null, differences: null },

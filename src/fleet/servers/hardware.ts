@@ -2,9 +2,13 @@ import type { Inventory } from '../../drivers/installer/index.ts';
 import { fail, statement, type TxContext } from '../../platform/index.ts';
 import { fitOne } from '../profiles/keep.ts';
 
-const write = statement<never, { id: number; hardware: string; now: Date }>(
+const write = statement<
+  never,
+  { id: number; hardware: string; startMac: string; portMbps: number | null; now: Date }
+>(
   'fleet.writeHardware',
-  'update servers set hardware = :hardware::jsonb, measured_at = :now, seen_hardware = null, seen_at = null, seen_start_id = null where id = :id',
+  `update servers set hardware = :hardware::jsonb, start_mac = :startMac::macaddr, port_mbps = :portMbps::int, measured_at = :now,
+     seen_hardware = null, seen_at = null, seen_start_id = null where id = :id`,
 );
 const takeOut = statement<never, { serverId: number; serials: string[]; now: Date }>(
   'fleet.takeOutMissingDisks',
@@ -23,17 +27,28 @@ const putIn = statement<never, { serverId: number; disks: string; now: Date }>(
 );
 
 /**
- * Writes down what the installer measured of a server: that is what it has, whatever was written down by hand. `conflict` where one of
- * its disks is on the record of another.
+ * Writes down what the installer measured of a server: that is what it has, whatever was written down by hand. `startMac`: of the port that it started from.
+ * `conflict` where one of its disks is on the record of another.
  */
-export async function keepHardware(tx: TxContext, serverId: number, inventory: Inventory): Promise<void> {
+export async function keepHardware(
+  tx: TxContext,
+  serverId: number,
+  inventory: Inventory,
+  startMac: string,
+): Promise<void> {
   const now = tx.clock.now();
   const serials = inventory.disks.map((disk) => disk.serial);
   await refuseDisksElsewhere(tx, serverId, inventory);
-  await tx.db.run(write, { id: serverId, hardware: JSON.stringify(inventory), now });
+  const portMbps = speedOf(inventory.ports, startMac);
+  await tx.db.run(write, { id: serverId, hardware: JSON.stringify(inventory), startMac, portMbps, now });
   await fitOne(tx, serverId);
   await tx.db.run(takeOut, { serverId, serials, now });
   await tx.db.run(putIn, { serverId, disks: JSON.stringify(inventory.disks), now });
+}
+
+/** What the port with this MAC and the switch have agreed on, in Mbit/s; null: nobody knows, or there is no such port. */
+export function speedOf(ports: Inventory['ports'], mac: string): number | null {
+  return ports.find((port) => port.mac === mac)?.speedMbps ?? null;
 }
 
 /** `conflict` where one of these disks is on the record of another server. */

@@ -43,6 +43,8 @@ export interface AnotherServer extends Omit<ServerChoice, 'location'> {
   serverId: number | null;
 }
 
+/** One that is known to be slower than what was sold is nobody's, also where no profile says a speed any more. */
+const isAsFast = '(:portMbps::int is null or s.port_mbps is null or s.port_mbps >= :portMbps::int)';
 const columns = 's.id, s.name, s.state, s.state_since, s.move_service_id, s.service_id';
 const choose = statement<{ id: number; name: string }, Omit<AnotherServer, 'serviceId'>>(
   'fleet.chooseAnotherServer',
@@ -52,11 +54,16 @@ const choose = statement<{ id: number; name: string }, Omit<AnotherServer, 'serv
      and (:memoryGb::int is null or f.memory_gib = :memoryGb::int)
      and (:storageGb::int is null or ${storageOf} = :storageGb::int)
      and ${isOfSpeed}
+     and ${isAsFast}
    order by (s.profile_id = :profileId::bigint) is true desc, s.id limit 1`,
 );
-const hold = statement<{ name: string }, { id: number; serviceId: number; now: Date }>(
+const hold = statement<
+  { name: string },
+  { id: number; serviceId: number; portMbps: number | null; now: Date }
+>(
   'fleet.holdForMove',
-  `update servers set state = 'held', reason = null, state_since = :now, move_service_id = :serviceId
+  `update servers set state = 'held', reason = null, state_since = :now, move_service_id = :serviceId,
+     sold_port_mbps = coalesce(:portMbps::int, (select f.port_mbps from server_profiles f where f.id = profile_id))
    where id = :id and state = 'ready' returning name`,
 );
 const lockBoth = statement<Row, { ids: number[] }>(
@@ -94,7 +101,8 @@ export async function holdForMove(
     const found = await tx.db.maybe(choose, wanted);
     if (found === null) throw fail('insufficient_stock');
     // Staff may have taken it out of stock at this moment.
-    const held = await tx.db.maybe(hold, { id: found.id, serviceId, now: tx.clock.now() });
+    const { portMbps } = wanted;
+    const held = await tx.db.maybe(hold, { id: found.id, serviceId, portMbps, now: tx.clock.now() });
     if (held === null) continue;
     const data = { name: held.name, service_id: serviceId };
     await record(tx, serverHeld, { ...about(found.id), data });
@@ -225,7 +233,7 @@ const others = statement<
    where f.product_id = :productId and s.state = 'ready' and r.location = :location
      and (:memoryGb::int is null or f.memory_gib = :memoryGb::int)
      and (:storageGb::int is null or ${storageOf} = :storageGb::int)
-     and ${isOfSpeed}
+     and ${isOfSpeed} and ${isAsFast}
    order by (s.profile_id = :profileId::bigint) is true desc, s.id limit 100`,
 );
 const placeOfAddresses = statement<{ location: string }, { serviceId: number }>(

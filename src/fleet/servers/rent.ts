@@ -3,7 +3,7 @@ import { record } from '../../events/index.ts';
 import { type Context, fail, findHeldRestore, statement, type TxContext } from '../../platform/index.ts';
 import { areDisksMeasured } from '../assignments/disksOf.ts';
 import { isWritten } from '../assignments/installed.ts';
-import { findDifferences, keepObserved } from '../baselines/keep.ts';
+import { type Differing, findDifferences, keepObserved } from '../baselines/keep.ts';
 import { observedOf, type SeenBmc } from '../baselines/observe.ts';
 import {
   serverGivenBack,
@@ -15,6 +15,7 @@ import {
 } from '../events.ts';
 import type { Rules } from '../profiles/fit.ts';
 import { about } from './staff.ts';
+import { keepStarted, slowerThanProfile } from './startPort.ts';
 import type { ServerState } from './states.ts';
 
 interface SetAside {
@@ -66,6 +67,8 @@ export interface ServerOfService {
   /** Of its rack; null: it was taken out of it. */
   location: string | null;
   profileId: number | null;
+  /** What its profile said of its port when it was taken, Mbit/s; null: nothing. Of one that is held or rented alone. */
+  soldPortMbps: number | null;
 }
 
 /** What can be chosen of a product out of the rack, in one profile at one place. */
@@ -91,7 +94,7 @@ export const isOfSpeed = `(:portMbps::int is null or f.port_mbps = :portMbps::in
 
 const ofService = statement<ServerOfService, { serviceId: number }>(
   'fleet.serverOfService',
-  `select s.id, s.name, s.state, s.state_since as "stateSince", r.location, s.profile_id as "profileId"
+  `select s.id, s.name, s.state, s.state_since as "stateSince", r.location, s.profile_id as "profileId", s.sold_port_mbps as "soldPortMbps"
    from servers s left join racks r on r.id = s.rack_id where s.service_id = :serviceId`,
 );
 const lockOfService = statement<
@@ -141,9 +144,9 @@ const hold = statement<
   'fleet.holdServers',
   `with wanted as (select * from unnest(:ids::bigint[], :serviceIds::bigint[], :profiles::bigint[], :racks::bigint[])
      as w(id, service_id, profile_id, rack_id)),
-   locked as (select s.id, w.service_id from servers s join wanted w on w.id = s.id
+   locked as (select s.id, w.service_id, f.port_mbps from servers s join wanted w on w.id = s.id join server_profiles f on f.id = s.profile_id
               where s.state = 'ready' and s.profile_id = w.profile_id and s.rack_id = w.rack_id order by s.id for update of s)
-   update servers s set state = 'held', reason = null, state_since = :now, service_id = locked.service_id
+   update servers s set state = 'held', reason = null, state_since = :now, service_id = locked.service_id, sold_port_mbps = locked.port_mbps
    from locked where s.id = locked.id returning s.id, s.name, s.service_id`,
 );
 const move = statement<
@@ -337,23 +340,30 @@ export interface Returned {
   accounts: string[];
   /** What it said that it has when it was wiped; null: nobody knows any more. */
   inventory: Inventory | null;
+  /** The MAC of the port that it started from then; null: nobody knows any more. */
+  startMac: string | null;
   /** How its BMC was found, `users` as of before they were shut out; null: it was not looked at. */
   seen: SeenBmc | null;
 }
 
 /**
- * A server that came back and was wiped is in stock again, unless it was out of order or differs from the baseline of its profile; one that is not on its way back
+ * A server that came back and was wiped is in stock again, unless it was out of order, or differs from the baseline of its profile, or has a slower port than that says; one that is not on its way back
  * stays what it is, and so does one that was written to since it was wiped. Whether it is in stock, or kept out of it, since.
  */
 export async function restockServer(
   tx: TxContext,
   id: number,
-  { accounts, inventory, seen }: Returned,
+  { accounts, inventory, startMac, seen }: Returned,
 ): Promise<boolean> {
   const server = await tx.db.maybe(lockToSetAside, { id });
   if (server?.state !== 'returning' || (await isWritten(tx, id))) return false;
   const { name, service_id: serviceId, move_service_id: leftBy } = server;
-  const differing = keptOut(server, await findDifferences(tx, id, observedOf(inventory, seen)));
+  const started = inventory === null || startMac === null ? null : { mac: startMac, ports: inventory.ports };
+  const slower = started && (await slowerThanProfile(tx, id, started));
+  // It is held against profiles, and against the baseline of the one that it fits, as it is now, so that nobody buys what it was.
+  if (started !== null) await keepStarted(tx, id, started);
+  const differs = await findDifferences(tx, id, observedOf(inventory, seen));
+  const differing = keptOut(server, withPort(differs, slower));
   // Nobody signs in there any more: what somebody takes as a baseline says so.
   await keepObserved(tx, id, observedOf(inventory, seen && { ...seen, users: [] }));
   const data = { name, service_id: serviceId ?? leftBy ?? 0, accounts };
@@ -369,6 +379,12 @@ export async function restockServer(
     data: { name, ...differing, service_id: data.service_id, by: 'product' },
   });
   return true;
+}
+
+function withPort(differs: Differing | null, slower: string | null): Differing | null {
+  if (slower === null) return differs;
+  if (differs === null) return { differences: [slower], reason: slower };
+  return { differences: [slower, ...differs.differences], reason: `${slower}; ${differs.reason}` };
 }
 
 /** One that was out of order under its customer is looked at first, whatever baseline it differs from: that alone could be accepted. */

@@ -51,6 +51,9 @@ export interface ServerRow {
   disks: { serial: string; model: string | null; installed_at: string; removed_at: string | null }[];
   note: string | null;
   hardware: Inventory | null;
+  /** The port that it started from when it was proved last, and how fast that is in Mbit/s; null: not known. */
+  start_mac: string | null;
+  port_mbps: number | null;
   measured_at: Date | null;
   /** What it said that it has when it was started for work last; null: it was not since it was measured. */
   seen_hardware: Inventory | null;
@@ -94,7 +97,7 @@ const isOfBackup = `exists (select from (select restored_at from restores where 
 
 export const selectServer = `
   select t.id, t.name, t.serial, t.state, t.reason, t.state_since, t.profile_id, f.name as profile, t.service_id, t.move_service_id, t.customer_work, t.out_of_order, t.rack_id, r.name as rack, r.location, t.unit, t.height, t.note,
-    t.hardware, t.measured_at, t.seen_hardware, t.seen_at, t.observed, t.observed_at, t.differences, t.created_at, ${byName} as by_name, ${atWork} as at_work, ${inRescue} as in_rescue, ${isOfBackup} as is_of_backup,
+    t.hardware, t.start_mac::text as start_mac, t.port_mbps, t.measured_at, t.seen_hardware, t.seen_at, t.observed, t.observed_at, t.differences, t.created_at, ${byName} as by_name, ${atWork} as at_work, ${inRescue} as in_rescue, ${isOfBackup} as is_of_backup,
     (select coalesce(jsonb_agg(p.mac order by p.position), '[]') from server_ports p where p.server_id = t.id) as macs,
     (select coalesce(jsonb_agg(jsonb_build_object('mac', p.mac, 'switch_id', p.switch_id, 'switch', w.name,
        'switch_port', p.switch_port) order by p.position), '[]')
@@ -135,6 +138,7 @@ export function viewServer(row: ServerRow) {
       ...{ serial, model, installed_at: new Date(installed), removed_at: moment(removed) },
     })),
     hardware: row.hardware && viewHardware(row.hardware),
+    ...{ start_mac: row.start_mac, port_mbps: row.port_mbps },
     measured_at: row.measured_at,
     hardware_differences: hardwareDifferences({
       ...{

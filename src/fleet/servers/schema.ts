@@ -308,6 +308,18 @@ export const Server = named(
     disks: Type.Array(Disk, { description: 'Those that were taken out stay on the record' }),
     note: Nullable(Type.String()),
     hardware: Nullable(Hardware),
+    start_mac: Nullable(
+      Type.String({
+        description:
+          'The port that it started from the network with last: the addresses of a service go there',
+      }),
+    ),
+    port_mbps: Nullable(
+      Type.Integer({
+        description:
+          'What that port and the switch agreed on then, which is held against `port_mbps` of profiles; null: not known',
+      }),
+    ),
     measured_at: Nullable(Timestamp),
     hardware_differences: Type.Array(HardwareDifference, {
       description: 'What of it is not as it was measured, by what its installer or rescue system said since',

@@ -46,6 +46,7 @@ export function Server() {
               names={[
                 ...(['serial', 'profile', 'service_id', 'location', 'rack', 'unit', 'height'] as const),
                 ...(server.move_service_id === null ? [] : (['move_service_id'] as const)),
+                ...(server.start_mac === null ? [] : (['start_mac', 'port_mbps'] as const)),
                 ...(['state_since', 'note', 'created_at'] as const),
               ]}
               cells={{
