@@ -108,7 +108,7 @@ it('an order that holds a server gets it, whatever its profile says by the time 
     products: [{ id: productId, cycle: 'monthly', type: 'Hosting', options }],
   });
   expect(order.status, JSON.stringify(order.body)).toBe(200);
-  const body = { port_mbps: 25_000 };
+  const body = { port_mbps: 25_000, confirm: profile?.name };
   const changed = await staff().patch(`/staff/server-profiles/${profile?.id}`, body);
   expect(changed.status, JSON.stringify(changed.body)).toBe(200);
   expect((await serverOf(first.id)).profile_id).toBeNull();
@@ -139,7 +139,7 @@ it('a speed that was a price when it was ordered keeps nobody from another serve
     productId,
   );
   const to = await another(server, { portMbps: 10_000 });
-  const body = { port_mbps: 10_000 };
+  const body = { port_mbps: 10_000, confirm: (await serverOf(to.id)).profile };
   const changed = await staff().patch(`/staff/server-profiles/${profile?.id}`, body);
   expect(changed.status, JSON.stringify(changed.body)).toBe(200);
   expect((await moveOf(server.id)).servers).toMatchObject([{ id: to.id }]);

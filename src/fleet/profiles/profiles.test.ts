@@ -109,6 +109,76 @@ describe('a profile of servers', () => {
   });
 });
 
+describe('what servers are sold as', () => {
+  const stockOf = async (productId: number) =>
+    (await bed.product.nobody.get(`/products/${productId}`)).body.data.product.stock;
+  const nameOf = async (id: number | undefined) => (await serverOf(id ?? 0)).name as string;
+
+  it('is taken from them by no change of profiles before staff has read which ones and confirmed it by the name of the profile', async () => {
+    const productId = await newServerProduct(bed.product, { name: 'Metal' });
+    const { profileId, serverIds } = await newServers(bed.product, productId, 2);
+    const [one, other] = [await nameOf(serverIds[0]), await nameOf(serverIds[1])];
+    await sql(bed.product, `update servers set state = 'quarantined' where id = $1`, serverIds[1]);
+    const path = `${profiles}/${profileId}`;
+    const { name, model } = await profileOf(profileId);
+    const lost = `${one}, ${other} (quarantined) would not be sold as Metal any more, which has 1 in stock now, and 0 then`;
+    made += 1;
+    const taking = { name: `taking ${made}`, model, memory_gib: 64, disks, threads: 16 };
+    const changes: [string, () => ReturnType<ReturnType<typeof staff>['patch']>, string][] = [
+      ['a speed', () => staff().patch(path, { port_mbps: 1_000 }), name],
+      ['another rule', () => staff().patch(path, { threads: 1_000 }), name],
+      ['another product', () => staff().patch(path, { product_id: null }), name],
+      ['another name besides', () => staff().patch(path, { product_id: null, name: 'other' }), name],
+      ['a profile that says more', () => staff().post(profiles, taking), taking.name],
+      ['no profile', () => staff().delete(path), name],
+    ];
+    const before = await profileOf(profileId);
+    for (const [what, change, confirmed] of changes) {
+      const { status, body } = await change();
+      expect([what, status, body.code]).toEqual([what, 409, 'conflict']);
+      expect(body.message).toContain(lost);
+      expect(body.message).toMatch(
+        new RegExp(`stays theirs. Where you want that, confirm with ${confirmed}$`),
+      );
+    }
+    expect([await profileOf(profileId), await stockOf(productId)]).toEqual([before, 1]);
+    const speed = await staff().patch(path, { port_mbps: 1_000 });
+    expect(speed.body.message).toContain(
+      `Nobody knows how fast the port of ${one}, ${other} is before it is enrolled anew`,
+    );
+    const wrong = await staff().patch(path, { port_mbps: 1_000, confirm: 'another' });
+    expect([wrong.status, wrong.body.details]).toEqual([
+      400,
+      [{ field: 'confirm', message: `must be the name of the profile, ${name}` }],
+    ]);
+    // What takes nothing from anybody asks for nothing.
+    expect((await staff().patch(path, { note: 'One', confirm: 'whatever' })).status).toBe(200);
+    expect((await staff().patch(path, { port_mbps: 1_000, confirm: name })).status).toBe(200);
+    expect([(await profileOf(profileId)).servers, await stockOf(productId)]).toEqual([0, 0]);
+    const [entry] = await sql<{ data: object }>(
+      bed.product,
+      `select data from journal where action = 'server_profile.updated' and subject_id = $1 order by id desc limit 1`,
+      profileId,
+    );
+    expect(entry?.data).toEqual({ name, change: { port_mbps: 1_000 } });
+  });
+
+  it('is taken from those of another profile, too, that nobody could order any more', async () => {
+    const productId = await newServerProduct(bed.product, { name: 'Mixed' });
+    const silent = await newServers(bed.product, productId, 1);
+    const { profileId, serverIds } = await newServers(bed.product, null, 1, { portMbps: 1_000 });
+    const path = `${profiles}/${profileId}`;
+    const { status, body } = await staff().patch(path, { product_id: productId });
+    expect([status, body.message]).toEqual([
+      409,
+      expect.stringContaining(`${await nameOf(silent.serverIds[0])} would not be sold as Mixed any more`),
+    ]);
+    expect(body.message).not.toContain(await nameOf(serverIds[0]));
+    const { name } = await profileOf(profileId);
+    expect((await staff().patch(path, { product_id: productId, confirm: name })).status).toBe(200);
+  });
+});
+
 describe('what a profile is sold as', () => {
   it('can be ordered by what the product asks for, whichever of the two is changed', async () => {
     const productId = await newServerProduct(bed.product);

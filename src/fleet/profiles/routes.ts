@@ -39,7 +39,7 @@ export const profileRoutes = routes('/staff/server-profiles', group, (route) => 
       operation: 'addServerProfile',
       summary: 'Add server profile',
       description:
-        'Every server that was measured is held against it at once. One that fits several has the profile with the most rules, and of such with as many the oldest. With `product_id` its ready servers are the stock of that product.',
+        'Every server that was measured is held against it at once. One that fits several has the profile with the most rules, and of such with as many the oldest. With `product_id` its ready servers are the stock of that product. Where servers would be sold as what they were no more by it, `conflict` says which ones and what products have left of them, and nothing is changed until `confirm` names the profile.',
       body: S.NewProfile,
       data: S.ProfileData,
       errors: ['conflict'],
@@ -67,7 +67,7 @@ export const profileRoutes = routes('/staff/server-profiles', group, (route) => 
       operation: 'changeServerProfile',
       summary: 'Change server profile',
       description:
-        'Changes what the body names. Every server that was measured is held against it anew. A `baseline` takes the place of the one before; null: nothing is compared.',
+        'Changes what the body names. Every server that was measured is held against it anew. A `baseline` takes the place of the one before; null: nothing is compared. Where servers would be sold as what they were no more by it, `conflict` says which ones and what products have left of them, and nothing is changed until `confirm` names the profile. What orders and services have stays theirs.',
       body: S.ProfileChange,
       data: S.ProfileData,
       errors: ['not_found', 'conflict'],
@@ -81,11 +81,13 @@ export const profileRoutes = routes('/staff/server-profiles', group, (route) => 
       ...one,
       operation: 'removeServerProfile',
       summary: 'Remove server profile',
-      description: 'Servers that had it have another that they fit, or none.',
+      description:
+        'Servers that had it have another that they fit, or none. Where servers would be sold as what they were no more by it, `conflict` says which ones and what products have left of them, and nothing is changed until `confirm` names the profile.',
+      query: S.ProfileRemoval,
       data: Nothing,
-      errors: ['not_found'],
+      errors: ['not_found', 'conflict'],
       lock: (tx) => lockProfiles(tx),
     },
-    (ctx, req) => removeProfile(ctx, req.params.id),
+    (ctx, req) => removeProfile(ctx, req.params.id, req.query),
   );
 });

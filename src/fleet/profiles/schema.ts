@@ -99,5 +99,16 @@ const rules = {
   note: Type.Optional(Nullable(Note)),
   baseline: Type.Optional(Nullable(NewBaseline)),
 };
-export const NewProfile = named('NewServerProfile', Strict({ name: Name, ...rules }));
-export const ProfileChange = named('ServerProfileChange', Strict({ name: Type.Optional(Name), ...rules }));
+const confirm = Type.Optional(
+  Type.String({
+    maxLength: 64,
+    description:
+      'The name of the profile, where servers are sold as what they were no more by it: you know which ones, and what is left in stock',
+  }),
+);
+export const NewProfile = named('NewServerProfile', Strict({ name: Name, ...rules, confirm }));
+export const ProfileChange = named(
+  'ServerProfileChange',
+  Strict({ name: Type.Optional(Name), ...rules, confirm }),
+);
+export const ProfileRemoval = Strict({ confirm });

@@ -14,6 +14,7 @@ import type { Baseline } from '../baselines/compare.ts';
 import { writeBaseline } from '../baselines/keep.ts';
 import { wholeBaseline } from '../baselines/whole.ts';
 import { profileCreated, profileDeleted, profileUpdated } from '../events.ts';
+import { unlessSoldNoMore } from './fallOut.ts';
 import { type DiskRule, type Rules, saidBy } from './fit.ts';
 import { fitAll } from './keep.ts';
 import { findAsked, unorderable } from './orderable.ts';
@@ -44,6 +45,11 @@ export interface NewProfile extends Partial<Rules>, Partial<SoldAs> {
 }
 
 export type ProfileChange = Partial<NewProfile>;
+
+/** The name of the profile, typed by whoever means that servers are sold as what they were no more. */
+interface Confirmed {
+  confirm?: string | undefined;
+}
 
 type Written = Omit<Rules, 'disks' | 'memory_gib' | 'port_mbps'> & {
   name: string;
@@ -102,8 +108,11 @@ export async function readProfile(ctx: Context, id: number) {
   return { profile: await requireRow(ctx, profileById, { id }) };
 }
 
-/** Adds a profile, which every server that fits it best has from then on. `conflict` when there is one of its name. */
-export async function addProfile(ctx: Context, wanted: NewProfile) {
+/**
+ * Adds a profile, which every server that fits it best has from then on. `conflict` when there is one of its name, and while nobody has confirmed that servers are sold as
+ * something else by it, or as nothing.
+ */
+export async function addProfile(ctx: Context, { confirm, ...wanted }: NewProfile & Confirmed) {
   const values = writtenOf({
     ...{ threads: null, memory_gib: null, model: null, disks: null, port_mbps: null },
     ...{ note: null, product_id: null },
@@ -112,11 +121,15 @@ export async function addProfile(ctx: Context, wanted: NewProfile) {
   return transaction(ctx, 'fleet.addServerProfile', async (tx) => {
     await lockProfiles(tx);
     await requireSoldWhole(tx, values);
-    const { id } = await named(values.name, () =>
-      tx.db.one(insertProfile, { ...values, now: tx.clock.now() }),
-    );
+    const saysSpeed = values.portMbps !== null;
+    const id = await unlessSoldNoMore(tx, { name: values.name, confirm, saysSpeed }, async () => {
+      const added = await named(values.name, () =>
+        tx.db.one(insertProfile, { ...values, now: tx.clock.now() }),
+      );
+      await fitAll(tx);
+      return added.id;
+    });
     if (wanted.baseline) await writeBaseline(tx, id, wholeBaseline(wanted.baseline));
-    await fitAll(tx);
     const { name, note: _, baseline: __, ...rules } = wanted;
     await record(tx, profileCreated, { ...about(id), data: { name, rules } });
     return readProfile(tx, id);
@@ -124,16 +137,23 @@ export async function addProfile(ctx: Context, wanted: NewProfile) {
 }
 
 /** Changes what is said of a profile; servers are held against it anew. Errors as {@link addProfile}. */
-export async function changeProfile(ctx: Context, id: number, change: ProfileChange) {
+export async function changeProfile(
+  ctx: Context,
+  id: number,
+  { confirm, ...change }: ProfileChange & Confirmed,
+) {
   return transaction(ctx, 'fleet.changeServerProfile', async (tx) => {
     await lockProfiles(tx);
     const { profile } = await readProfile(tx, id);
     const values = writtenOf({ ...profile, ...change });
     await requireSoldWhole(tx, values);
-    await named(values.name, () => tx.db.run(updateProfile, { id, ...values }));
+    const saysSpeed = values.portMbps !== null;
+    await unlessSoldNoMore(tx, { name: profile.name, confirm, saysSpeed }, async () => {
+      await named(values.name, () => tx.db.run(updateProfile, { id, ...values }));
+      await fitAll(tx);
+    });
     const { baseline, ...rest } = change;
     if (baseline !== undefined) await writeBaseline(tx, id, baseline && wholeBaseline(baseline));
-    await fitAll(tx);
     const another = baseline === null ? null : ('another' as const);
     const told = { ...rest, ...(baseline !== undefined && { baseline: another }) };
     await record(tx, profileUpdated, { ...about(id), data: { name: profile.name, change: told } });
@@ -141,14 +161,16 @@ export async function changeProfile(ctx: Context, id: number, change: ProfileCha
   });
 }
 
-/** Forgets a profile: servers that had it have another that they fit, or none. */
-export async function removeProfile(ctx: Context, id: number) {
+/** Forgets a profile: servers that had it have another that they fit, or none. `conflict` while nobody has confirmed that they are sold as what they were no more. */
+export async function removeProfile(ctx: Context, id: number, { confirm }: Confirmed = {}) {
   return transaction(ctx, 'fleet.removeServerProfile', async (tx) => {
     await lockProfiles(tx);
     const { profile } = await readProfile(tx, id);
-    await tx.db.run(leave, { id });
-    await tx.db.run(deleteProfile, { id });
-    await fitAll(tx);
+    await unlessSoldNoMore(tx, { name: profile.name, confirm }, async () => {
+      await tx.db.run(leave, { id });
+      await tx.db.run(deleteProfile, { id });
+      await fitAll(tx);
+    });
     await record(tx, profileDeleted, { ...about(id), data: { name: profile.name } });
     return {};
   });

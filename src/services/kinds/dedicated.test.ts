@@ -68,7 +68,9 @@ describe('a product that is sold out of the rack', () => {
     const refused = await product.staff.patch(`/staff/products/${productId}`, { stock: 5 });
     expect([refused.status, refused.body.details[0].field]).toEqual([400, 'stock']);
     await product.staff.patch(`/staff/products/${productId}`, { name: 'Whole' });
-    await product.staff.patch(`/staff/server-profiles/${profileId}`, { product_id: null });
+    const path = `/staff/server-profiles/${profileId}`;
+    const { name } = (await product.staff.get(path)).body.data.profile;
+    await product.staff.patch(path, { product_id: null, confirm: name });
     expect(await shown(productId)).toMatchObject({ stock: 7, servers: null });
   });
 

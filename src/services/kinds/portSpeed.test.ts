@@ -72,7 +72,8 @@ it('that nobody can order is refused of a profile, and of a product once a profi
     400,
     { field: 'product_id', message: expect.stringContaining('a port of 2500 Mbit/s by option7') },
   ]);
-  expect((await product.staff.patch(path, { port_mbps: 10_000 })).status).toBe(200);
+  const { name } = (await product.staff.get(path)).body.data.profile;
+  expect((await product.staff.patch(path, { port_mbps: 10_000, confirm: name })).status).toBe(200);
   // None was measured, so there is none of it.
   expect((await product.staff.get(path)).body.data.profile).toMatchObject({ servers: 0, port_mbps: 10_000 });
   await newServers(product, productId, 1);

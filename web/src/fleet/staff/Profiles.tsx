@@ -65,7 +65,9 @@ export function Profiles() {
           size="sm"
           isFirst
           onAct={({ name = '', ...rules }) =>
-            client.post('/staff/server-profiles', { body: { name, ...rulesIn(rules) } })
+            client.post('/staff/server-profiles', {
+              body: { name, ...rulesIn(rules), ...confirmedIn(rules) },
+            })
           }
         >
           <Named name="name" />
@@ -92,6 +94,7 @@ function RuleFields({ now = {} }: { now?: Rules }) {
       <Named name="port_mbps" value={now.port_mbps} help={t('racks.portMbpsHelp')} isOptional />
       <SoldAs value={now.product_id} />
       <NamedLong name="note" value={now.note} isOptional />
+      <Named name="confirm" help={t('racks.confirmProfileHelp')} isOptional />
     </>
   );
 }
@@ -147,6 +150,10 @@ function rulesIn({
   };
 }
 
+function confirmedIn({ confirm }: Partial<Record<string, string>>) {
+  return confirm ? { confirm } : {};
+}
+
 function Acts({ of }: { of: Profile }) {
   const { t } = useText();
   const { id, name } = of;
@@ -162,7 +169,7 @@ function Acts({ of }: { of: Profile }) {
           client.patch('/staff/server-profiles/{id}', {
             ifMatch,
             path,
-            body: { name: called, ...rulesIn(rules) },
+            body: { name: called, ...rulesIn(rules), ...confirmedIn(rules) },
           })
         }
       >
@@ -180,7 +187,7 @@ function Acts({ of }: { of: Profile }) {
         text={t('racks.removeProfileText')}
         name={name}
         isDangerous
-        onAct={() => client.delete('/staff/server-profiles/{id}', { path })}
+        onAct={() => client.delete('/staff/server-profiles/{id}', { path, query: { confirm: name } })}
       />
     </Group>
   );
