@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
 import { newServerProduct, newServers } from '../../../test/rack/stock.ts';
@@ -220,4 +222,45 @@ describe('what a profile is sold as', () => {
     expect(hidden.status, JSON.stringify(hidden.body)).toBe(200);
     expect((await staff().patch(`${profiles}/${id}`, { memory_gib: null })).status).toBe(200);
   });
+});
+
+it('what was sold by the speed of a faster port than that of its addresses is so no more after the upgrade', async () => {
+  const macs = ['52:54:00:00:0e:01', '52:54:00:00:0e:02'];
+  const ports = macs.map((mac, at) => ({
+    ...{ name: `eth${at}`, mac, linked: true, speedMbps: at === 0 ? 10_000 : 1_000 },
+  }));
+  const profileId = await newProfile({ model: 'U1', port_mbps: 10_000 });
+  const servers: number[] = [];
+  for (const mac of macs) {
+    const id = await newServer('U1', 16, 'held');
+    servers.push(id);
+    await sql(
+      bed.product,
+      `update servers set hardware = jsonb_set(hardware, '{ports}', $2::jsonb), profile_id = $3, service_id = $1 where id = $1`,
+      ...[id, JSON.stringify(ports), profileId],
+    );
+    await sql(
+      bed.product,
+      `insert into server_arrivals (state, mac, serial, inventory, server_id, arrived_at, seen_at)
+       values ('enrolled', $2, 'x', '{}', $1, now(), now())`,
+      ...[id, mac],
+    );
+  }
+  await sql(
+    bed.product,
+    'alter table servers drop column start_mac, drop column port_mbps, drop column sold_port_mbps',
+  );
+  await sql(bed.product, 'alter table server_assignments drop column start_mac');
+  const file = path.join(import.meta.dirname, '../../../migrations/0214_port_of_addresses.sql');
+  await sql(bed.product, readFileSync(file, 'utf8'));
+  const found = await sql(
+    bed.product,
+    `select start_mac::text as mac, port_mbps as mbps, sold_port_mbps as sold, profile_id as profile from servers where id = any($1) order by id`,
+    servers,
+  );
+  expect(found).toEqual([
+    { mac: macs[0], mbps: 10_000, sold: 10_000, profile: profileId },
+    // An order holds it as what it is not: its installer finds that out, and another one is taken.
+    { mac: macs[1], mbps: 1_000, sold: 10_000, profile: null },
+  ]);
 });
