@@ -43,6 +43,8 @@ my (%tap, %name); my $select = IO::Select->new(\\*STDIN);
 for my $each (@ARGV) {
   open(my $tap, '+<', '/dev/net/tun') or die $!;
   ioctl($tap, 0x400454ca, pack('a16 s x22', $each, 0x1002)) or die $!;
+  # What select said is there may have been read since, by heard.
+  $tap->blocking(0);
   $tap{$each} = $tap; $name{fileno($tap)} = $each; $select->add($tap);
 }
 STDOUT->autoflush(0); print "ready\\n"; STDOUT->flush;
@@ -84,6 +86,9 @@ while (1) {
   STDOUT->flush;
 }`;
 
+/** It has passed on whatever it was told long before. */
+const answersWithinMs = 30_000;
+
 let opened = 0;
 
 /** Takes root, and `iproute2`. Bridged packets pass no tables for routed ones. */
@@ -102,10 +107,25 @@ export async function edgeNetwork(): Promise<EdgeNetwork> {
     await runAsRoot(inside(['sysctl', '-qe', '-w', setting]));
   }
 
+  sender.stdin.on('error', () => undefined); // it ended, which whoever waits for it hears
   const arrived = new Set<number>();
   const atMs: number[] = [];
   const waiting = new Map<string, (line: string) => void>();
-  const waitFor = (what: string) => new Promise<string>((resolve) => waiting.set(what, resolve));
+  let broken: Error | null = null;
+  // One that hangs ends with the first test that meets it: each of the others would have to wait until its own time is over.
+  const waitFor = (what: string, withinMs = answersWithinMs) =>
+    new Promise<string>((resolve, reject) => {
+      if (broken !== null) return reject(broken);
+      const timer = setTimeout(() => {
+        broken = new Error(`the sender did not say within ${withinMs / 1_000} s: ${what}`);
+        sender.kill('SIGKILL');
+        reject(broken);
+      }, withinMs);
+      waiting.set(what, (line) => {
+        clearTimeout(timer);
+        resolve(line);
+      });
+    });
   const tell = (what: string, line: string) => {
     waiting.get(what)?.(line);
     waiting.delete(what);
@@ -120,10 +140,11 @@ export async function edgeNetwork(): Promise<EdgeNetwork> {
   });
 
   const write = async (lines: readonly string[]) => {
+    if (broken !== null) throw broken;
     for (let at = 0; at < lines.length; at += 1_000) {
       const text = lines.slice(at, at + 1_000).map((line) => `${line}\n`);
       if (!sender.stdin.write(text.join('')))
-        await new Promise((resolve) => sender.stdin.once('drain', resolve));
+        await new Promise((resolve) => sender.stdin.once('drain', resolve).once('close', resolve));
     }
   };
   const line = (packet: Packet, mark: number, bridged: boolean) => {
@@ -142,8 +163,8 @@ export async function edgeNetwork(): Promise<EdgeNetwork> {
     },
     ...{ flags: null, dscp: 0, ecn: 0, ttl: 64, length: 60, fragment: false },
   };
-  const finish = async (bridged: boolean) => {
-    const last = waitFor('last');
+  const finish = async (bridged: boolean, pacedMs = 0) => {
+    const last = waitFor('last', pacedMs + answersWithinMs);
     await write(['pace 0', line(marker, lastMark, bridged)]);
     await last;
   };
@@ -152,7 +173,7 @@ export async function edgeNetwork(): Promise<EdgeNetwork> {
     if (packets.length >= lastMark) throw new Error('more packets than there are marks');
     arrived.clear();
     await write([`pace ${perSecond}`, ...packets.map((packet, nth) => line(packet, nth + 1, bridged))]);
-    await finish(bridged);
+    await finish(bridged, perSecond === 0 ? 0 : (packets.length / perSecond) * 1_000);
     return packets.map((_, nth) => arrived.has(nth + 1));
   };
 
@@ -164,8 +185,9 @@ export async function edgeNetwork(): Promise<EdgeNetwork> {
       return { arrived: await sendAll(packets, perSecond, false), atMs: [...atMs] };
     },
     async flood(packets, seconds) {
+      if (broken !== null) throw broken;
       arrived.clear();
-      const flooded = waitFor('flooded');
+      const flooded = waitFor('flooded', seconds * 1_000 + answersWithinMs);
       const frames = packets.map((packet, nth) => line(packet, nth + 1, false).split(' ')[1]);
       await write([`flood world ${seconds} ${frames.join(' ')}`]);
       const [, sent, cpuMs] = (await flooded).split(' ').map(Number);
@@ -178,7 +200,8 @@ export async function edgeNetwork(): Promise<EdgeNetwork> {
     },
     async close() {
       sender.stdin.end();
-      await new Promise((resolve) => sender.once('close', resolve));
+      if (sender.exitCode === null && sender.signalCode === null)
+        await new Promise((resolve) => sender.once('close', resolve));
       await runAsRoot(['ip', 'netns', 'delete', name]);
     },
   };
