@@ -1,4 +1,5 @@
 import {
+  atWork,
   carryOut,
   closeAssignment,
   disarm,
@@ -123,8 +124,7 @@ export async function requireGreeting<P, S>(
     throw unfit(
       `it starts ${what}, and did not greet by SSH at ${address} within ${greetsWithinMs / 60_000} minutes`,
     );
-  const message = `the server starts ${what}; no SSH at ${address} yet`;
-  throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+  throw atWork(`the server starts ${what}; no SSH at ${address} yet`);
 }
 
 /** What it started from is used up by starting: a BMC that does not answer any more keeps nobody from a server that greets. */

@@ -19,6 +19,7 @@ export {
 } from './addresses.ts';
 export { endAddressesAside, keepAddressesAside } from './asideAddresses.ts';
 export {
+  atWork,
   carryOut,
   disarm,
   isServerOn,

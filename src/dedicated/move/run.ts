@@ -35,11 +35,6 @@ export function calledOffFor(message: string): Error {
   return Object.assign(new Error(message), { code: calledOff, permanent: true, unwanted: true });
 }
 
-/** Another try finds out, and none is used up. */
-export function waits(message: string): Error {
-  return Object.assign(new Error(message), { code: 'server_at_work', waits: true });
-}
-
 /** While this does not go on the service is on no server: staff and its customer read that, and staff what to do. */
 export async function orTell(run: MoveRun, whatToDo: string, work: () => Promise<void>): Promise<void> {
   try {

@@ -1,4 +1,5 @@
 import {
+  atWork,
   type BmcUser,
   beginReturn,
   closeAllOf,
@@ -165,18 +166,14 @@ const restStep: ReturnStep = {
     await requireSuspensionAtRest(ctx, serviceId);
     // The server that it was on its way to may run with its addresses.
     if (await isJobUnfinishedAbout(ctx, moveJob, { serviceId }))
-      throw Object.assign(new Error('a move of the service has not come to its end'), {
-        code: 'server_at_work',
-        waits: true,
-      });
+      throw atWork('a move of the service has not come to its end');
     // What is called off for it has its end as well before another plan is written for the server.
     const switching =
       (await findUnderWay(ctx, serviceId))?.command ??
       (await findRentedServer(ctx, serviceId))?.switching ??
       null;
     if (switching === null) return;
-    const message = `the action ${switching} is still running on the server`;
-    throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+    throw atWork(`the action ${switching} is still running on the server`);
   },
 };
 

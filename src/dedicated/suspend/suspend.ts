@@ -1,4 +1,5 @@
 import {
+  atWork,
   closeAllOf,
   dropWasOn,
   endCustomerWork,
@@ -84,10 +85,6 @@ async function requireWorkOver(ctx: Context, { serviceId }: Payload): Promise<vo
   for (const each of [reinstallJob, rescueJob, rescueOffJob, moveJob])
     if (await isJobOpenAbout(ctx, each, { serviceId }))
       throw atWork(`${each.name} is still at work on the server`);
-}
-
-function atWork(message: string): Error {
-  return Object.assign(new Error(message), { code: 'server_at_work', waits: true });
 }
 
 /** Whatever our installer was to do for its customer, or does, is called off: it would have the server on. Its job sees that its action has ended. */

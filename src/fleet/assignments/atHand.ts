@@ -19,3 +19,12 @@ export class ServerFailure extends Error {
     this.code = code;
   }
 }
+
+/** Somebody waits for the server, and to look costs a few statements. */
+const lookAgainMs = 1_000;
+
+/** What a step throws while a server is still at something: its job comes again soon, and no attempt is used up. `message` is for whoever looks at the job. */
+export function atWork(message: string): Error {
+  const code = 'server_at_work';
+  return Object.assign(new Error(message), { code, waits: true, againWithinMs: lookAgainMs });
+}

@@ -10,14 +10,14 @@ import { readNonce } from '../enrolment/readNonce.ts';
 import { proveStart } from '../enrolment/starts.ts';
 import { bmcConnection, deafToButton } from '../servers/life.ts';
 import { isOutOfOrder } from '../servers/silence.ts';
-import { type AtHand, ServerFailure } from './atHand.ts';
+import { type AtHand, atWork, ServerFailure } from './atHand.ts';
 import { disksOf, type ServerDisk } from './disksOf.ts';
 import { giveUp } from './hear.ts';
 import { isLockedOut, lockedOut, noteLockedOut, requireLetIn } from './lockedOut.ts';
 import { findAssignment } from './open.ts';
 import { type Assignment, type AssignmentFailure, lockAssignment } from './rows.ts';
 
-export { type AtHand, ServerFailure } from './atHand.ts';
+export { type AtHand, atWork, ServerFailure } from './atHand.ts';
 
 /** Until where an assignment is carried out: the server was switched on for it, it was proved to be the server, the installer is done. */
 export type Stage = 'powered' | 'proved' | 'done';
@@ -88,7 +88,7 @@ export async function carryOut(at: AtHand, id: number, until: Stage): Promise<vo
     await transaction(at.ctx, 'fleet.giveUpAssignment', (tx) => giveUpAt(tx, assignment, late));
     await requireGoing(at.ctx, id);
   }
-  throw Object.assign(new Error(inWords(assignment)), { code: 'server_at_work', waits: true });
+  throw atWork(inWords(assignment));
 }
 
 /** Of a server that comes back whose BMC does not let us in: waits until it does again. */

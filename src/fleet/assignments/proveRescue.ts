@@ -1,6 +1,6 @@
 import { type Context, enqueue, isJobOpenAbout, saga, statement, transaction } from '../../platform/index.ts';
 import { provingSince } from '../consoles/proving.ts';
-import { type AtHand, proveClaimed, ServerFailure } from './carryOut.ts';
+import { type AtHand, atWork, proveClaimed, ServerFailure } from './carryOut.ts';
 import { doubtUnproved } from './doubts.ts';
 import { findAssignment } from './open.ts';
 import { isUnfinished } from './rows.ts';
@@ -63,8 +63,7 @@ export const provingRescue = saga<Payload>({
         if (await proveAnew(run, id)) await doubtUnproved(ctx, id, said);
         await ctx.db.run(endUnproved, { id, before: provingSince(ctx) });
         if ((await ctx.db.maybe(unproved, { id })) === null) return;
-        const message = 'the rescue system starts again, and is not proved yet';
-        throw Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+        throw atWork('the rescue system starts again, and is not proved yet');
       },
     },
   ],

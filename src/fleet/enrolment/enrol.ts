@@ -9,6 +9,7 @@ import {
   statement,
   type TxContext,
 } from '../../platform/index.ts';
+import { atWork } from '../assignments/atHand.ts';
 import { findDifferences, keepObserved } from '../baselines/keep.ts';
 import { mayBeInsecure, observedOf, type SeenBmc, seeBmc, usersBesides } from '../baselines/observe.ts';
 import { machineNotEnrolled, serverEnrolled, serverQuarantined } from '../events.ts';
@@ -202,9 +203,7 @@ async function waitForInstaller(ctx: Context, id: number): Promise<void> {
       'installer_silent',
       'The machine was not heard of while it was to set the password of its BMC',
     );
-  throw Object.assign(new Error('the machine has not set the password of its BMC yet'), {
-    ...{ code: 'installer_silent', waits: true },
-  });
+  throw atWork('the machine has not set the password of its BMC yet');
 }
 
 async function withBmc<T>(

@@ -1,6 +1,6 @@
 import { type TxContext, transaction } from '../context.ts';
 import { wakeWorkers } from './enqueue.ts';
-import { describe, failureOf, isOutage, isPermanent, isUnwanted } from './failure.ts';
+import { describe, failureOf, isOutage, isPermanent, isUnwanted, soonMsOf } from './failure.ts';
 import { finishJob, postpone, postponeEnd, stickJob, turnBack } from './queries.ts';
 import { ClaimLost, hold, type Running } from './running.ts';
 import type { Failure, Step, Verdict } from './saga.ts';
@@ -27,7 +27,9 @@ export async function giveWay(
   const failure: Failure = { step: step.name, ...describe(error) };
   const attempts = job.attempts + triesOf(error);
   const isLast = !isOutage(error) && (isPermanent(error) || attempts >= (step.attempts ?? forwardAttempts));
-  ctx.log.warn({ job: job.id, saga: saga.name, ...failure, attempts, isLast }, 'step failed');
+  // What is waited for on purpose is no news each second.
+  const level = soonMsOf(error) === null ? 'warn' : 'debug';
+  ctx.log[level]({ job: job.id, saga: saga.name, ...failure, attempts, isLast }, 'step failed');
   const why = { id: job.id, worker, ...columnsOf(failure) };
   if (!isLast) {
     await ctx.db.run(postpone, { ...why, ...pause(running, error) });
@@ -116,7 +118,10 @@ function triesOf(error: unknown): 0 | 1 {
  */
 function pause({ ctx, job }: Running, error: unknown): { runAt: Date; tries: number } {
   const tries = triesOf(error);
-  const longestMs = tries === 0 ? outagePauseMs : Math.min(firstPauseMs * 2 ** job.attempts, longestPauseMs);
+  const longestMs =
+    tries === 0
+      ? (soonMsOf(error) ?? outagePauseMs)
+      : Math.min(firstPauseMs * 2 ** job.attempts, longestPauseMs);
   const pauseMs = Math.ceil(longestMs * (0.5 + Math.random() / 2));
   setTimeout(() => wakeWorkers({ name: job.name, nodeId: job.node_id }), pauseMs).unref();
   return { runAt: new Date(ctx.clock.now().getTime() + pauseMs), tries };

@@ -81,6 +81,12 @@ export function isOutage(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'unavailable' || error.code === 'storage_full');
 }
 
+/** How soon at the latest it wants to be tried again: a look that costs next to nothing, at what people wait for. Null: it does not say. */
+export function soonMsOf(error: unknown): number | null {
+  const soon = error instanceof Error && 'againWithinMs' in error ? error.againWithinMs : null;
+  return typeof soon === 'number' ? soon : null;
+}
+
 /** Why a job that is on its way back was turned. */
 export function failureOf(job: {
   error_step: string | null;

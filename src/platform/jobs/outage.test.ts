@@ -65,3 +65,23 @@ describe.each(['unavailable', 'storage_full'] as const)('while the database is %
     expect(tries).toBe(5);
   });
 });
+
+it('what a step waits for is looked at again as soon as it asks, and no try is used up', async () => {
+  let tries = 0;
+  const name = 'test.soon';
+  const work = async () => {
+    tries += 1;
+    const waiting = { waits: true, againWithinMs: 40 };
+    if (tries <= 20) throw Object.assign(new Error('not there yet'), waiting);
+  };
+  bed.work(saga<Payload>({ name, steps: [{ name: 'only', do: work }] }));
+  const began = Date.now();
+  const id = await bed.ask(name);
+  const job = await until(
+    () => bed.jobOf(id),
+    (found) => found?.state === 'done',
+  );
+  expect([tries, job?.attempts]).toEqual([21, 0]);
+  // Twenty pauses of an outage are forty seconds at least.
+  expect(Date.now() - began).toBeLessThan(20_000);
+});

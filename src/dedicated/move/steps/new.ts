@@ -1,4 +1,5 @@
 import {
+  atWork,
   findAssignment,
   isApart,
   isAside,
@@ -16,15 +17,7 @@ import { addressesOf } from '../../reinstall/reinstall.ts';
 import { leaveOff, requireGreeting, serverIn, stages } from '../../stages.ts';
 import { isStillIts } from '../../stillIts.ts';
 import type { MovePayload } from '../move.ts';
-import {
-  type MoveRun,
-  type MoveState,
-  type MoveStep,
-  orTell,
-  requireGoing,
-  tellProgress,
-  waits,
-} from '../run.ts';
+import { type MoveRun, type MoveState, type MoveStep, orTell, requireGoing, tellProgress } from '../run.ts';
 
 /** It is installed while the one before goes on. */
 export const carryingOut = stages<MovePayload, MoveState>({
@@ -59,7 +52,7 @@ async function restOff(run: MoveRun, since: Date): Promise<void> {
     run.ctx.clock.now().getTime() - since.getTime() < restsWithinMs &&
     (await isServerOn(run, serverId, since))
   )
-    throw waits('the new server is installed, and switches itself off');
+    throw atWork('the new server is installed, and switches itself off');
   await switchOff(run, serverId, since);
 }
 
@@ -96,7 +89,7 @@ async function restAgain(run: MoveRun): Promise<void> {
   const whatToDo = `The service stays off until ${name} is off: have its BMC answer, or pull its power and then put it into quarantine`;
   await orTell(run, whatToDo, async () => {
     if (!(await isStillIts(ctx, serviceId, serverId))) {
-      if (await isBeingSwitched(ctx, serverId)) throw waits(`${name} is being switched off`);
+      if (await isBeingSwitched(ctx, serverId)) throw atWork(`${name} is being switched off`);
       // It may have been told to start at the moment at which staff took it away. One that cannot be asked staff has pulled out, as it was told.
       if (await isAside(ctx, serverId)) await switchOff(run, serverId).catch(passOver);
       return;
@@ -107,7 +100,7 @@ async function restAgain(run: MoveRun): Promise<void> {
       if (!(error instanceof ServerFailure)) throw error;
       const isAlone = payload.isUnplugged || (await isApart(ctx, serverId, state.vlans ?? []));
       if (!isAlone)
-        throw waits(
+        throw atWork(
           `${name} was started with the addresses of the service, and cannot be switched off: ${error.message}`,
         );
       const reason = `it was started for the service ${serviceId}, which did not go there, and cannot be switched off: pull its power, for it may run with the addresses of that service: ${error.message}`;
