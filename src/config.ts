@@ -3,6 +3,7 @@ import {
   addresses,
   ConfigError,
   choice,
+  hosts,
   matching,
   network,
   onOff,
@@ -120,6 +121,8 @@ export interface Config {
   /** What the disks of one machine do at most; 0: no limit. */
   diskLimits: { iops: number; mbPerSecond: number };
   guestNetworks: string[];
+  /** Whom new machines and servers ask for names: addresses of either family, three at most. */
+  nameservers: string[];
   guestPorts: string[];
   /** To one guest at a time; null: by the size of the host's table. */
   guestConnections: number | null;
@@ -433,6 +436,12 @@ export const settings: Setting[] = [
     meaning: 'What iPXE loads in machines that start from the network; without it their user types it in.',
   },
   {
+    name: 'NAMESERVERS',
+    fallback: '9.9.9.9,149.112.112.112,2620:fe::fe',
+    meaning:
+      'Whom new machines and installed servers ask for names, three at most, by commas. Of a machine its customer changes them; a server is told at its next installation.',
+  },
+  {
     name: 'RACK_INTERFACE',
     fallback: '',
     meaning:
@@ -736,6 +745,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       mbPerSecond: read(whole, 'DISK_MB_PER_SECOND', 0, 1_000_000),
     },
     guestNetworks: read(addresses, 'GUEST_NETWORKS'),
+    nameservers: read(hosts, 'NAMESERVERS', mostNameservers),
     guestPorts: read(
       matching,
       'GUEST_PORTS',
@@ -820,6 +830,9 @@ function demoRack(servers: number, { isDemo, hasRack }: { isDemo: boolean; hasRa
     );
   return servers;
 }
+
+/** Most programs ask no more of them. */
+const mostNameservers = 3;
 
 const fewestJournalDays = 90;
 

@@ -86,6 +86,13 @@ export function addresses(name: string, text: string): string[] {
   return parts;
 }
 
+/** Addresses of either family, by commas, at least one. */
+export function hosts(name: string, text: string, most: number): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.length <= most && parts.every((part) => isIP(part) > 0)) return parts;
+  return refuse(name, text, `1 to ${most} addresses by commas, such as 192.0.2.53,2001:db8::53`);
+}
+
 function isPrefix(text: string, family: number): boolean {
   return /^\d{1,3}$/.test(text) && Number(text) <= (family === 4 ? 32 : 128);
 }

@@ -48,14 +48,15 @@ const insertMachine = statement<
     diskGib: number;
     portMbps: number;
     mac: string;
+    nameservers: string[];
     now: Date;
   }
 >(
   'vps.insertMachine',
   `insert into machines (service_id, organization_id, node_id, image, hostname, cpu_cores, memory_mib, disk_gib,
-     port_mbps, mac, wanted, state, created_at)
+     port_mbps, mac, nameservers, wanted, state, created_at)
    values (:serviceId, :organizationId, :nodeId, :image, :hostname, :cpuCores, :memoryMib, :diskGib, :portMbps,
-     :mac, 'running', 'creating', :now) on conflict (service_id) do nothing`,
+     :mac, :nameservers, 'running', 'creating', :now) on conflict (service_id) do nothing`,
 );
 const deleteMachine = statement<never, { serviceId: number }>(
   'vps.deleteMachine',
@@ -146,6 +147,7 @@ export async function writeMachine(
     diskGib: machine.disk_gib,
     portMbps: machine.port_mbps,
     mac: machine.mac,
+    nameservers: ctx.config.nameservers,
     now: ctx.clock.now(),
   });
 }

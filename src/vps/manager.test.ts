@@ -235,6 +235,7 @@ describe('a path in the plural', () => {
 describe('settings', () => {
   it('changes any part, keeps the rest, and tells the guest its new name', async () => {
     const before = (await product.customer.get(`${vps}/settings`)).body.data.settings;
+    expect(before.nameservers).toEqual(['9.9.9.9', '149.112.112.112', '2620:fe::fe']);
     const answer = await product.customer.patch(`${vps}/settings`, {
       hostname: 'Renamed.example.com',
       auto_backup: { enabled: true },

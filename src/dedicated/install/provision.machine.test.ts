@@ -77,6 +77,7 @@ describe.skipIf(skip !== null)('a dedicated server that was paid', () => {
 
     expect(await ssh(service.primary_ip, 'hostname')).toBe('metal1.example.com\n');
     expect(await ssh(service.primary_ip, 'cat /proc/mdstat')).toContain('[UU]');
+    expect(await ssh(service.primary_ip, 'cat /etc/resolv.conf')).toContain('nameserver 9.9.9.9\n');
     // It came from its disks: it is told to start them whenever it asks, and installs itself no second time.
     const [counted] = await sql(product, 'select count(*)::int as starts from server_starts');
     expect(counted).toEqual({ starts: 0 });

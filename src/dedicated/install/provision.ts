@@ -136,7 +136,7 @@ const planStep: ProvisionStep = {
             prefix,
             gateway,
           })),
-          ...{ nameservers: [], userData: null },
+          userData: null,
         },
       },
       system,

@@ -62,7 +62,7 @@ export async function reinstallDedicated(ctx: OrganizationContext, id: number, b
         message: 'The service has no address at which a system could be reached',
       });
     await closeAllOf(tx, server.id);
-    const identity = { hostname, keys, passwordHash, addresses, nameservers: [], userData };
+    const identity = { hostname, keys, passwordHash, addresses, userData };
     const work = { task: 'install' as const, wipe: layout.serials, layout, identity };
     const assignmentId = await openAssignment(tx, server.id, work, system, { isOthers: true });
     return { assignmentId, os: slug, hostname };

@@ -3,6 +3,7 @@ import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { later } from '../../../test/rack/later.ts';
 import { rentPlayed, type StockedPlayed, stockPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
 
@@ -57,6 +58,7 @@ it('a server that is nobody’s starts the rescue system with a password that is
   expect(server.plans).toEqual([
     {
       ...{ task: 'rescue', hostname: `server-${server.id}`, keys: [], addresses: [], mac: server.mac },
+      nameservers: ['9.9.9.9', '149.112.112.112', '2620:fe::fe'],
       passwordHash: expect.stringMatching(/^\$6\$/),
     },
   ]);
@@ -119,7 +121,7 @@ it('one that does not start it is off again, and staff reads why', async () => {
       ([row]) => row?.n === 1,
       30_000,
     );
-    world.product.clock.travel(21 * 60_000);
+    await later(world.product, 21);
   }
   const [end] = await ended(server.id, 1);
   expect(end?.data).toMatchObject({

@@ -129,14 +129,25 @@ describe.skipIf(skip !== null)('a server with UEFI', () => {
   afterAll(() => rack.close());
 
   it('is a rescue system with the customer’s keys, and its disks stay as they are', async () => {
-    const { hostname, keys, mac, addresses } = rack.installs(serials).identity;
+    const { hostname, keys, mac, addresses, nameservers } = rack.installs(serials).identity;
     const before = await Promise.all(serials.map((serial) => beginningOf(rack, serial)));
     expect(
-      await started(rack, { task: 'rescue', hostname, keys, passwordHash: null, mac, addresses }),
+      await started(rack, {
+        task: 'rescue',
+        hostname,
+        keys,
+        passwordHash: null,
+        mac,
+        addresses,
+        nameservers,
+      }),
     ).toEqual({
       kind: 'done',
     });
     await expect.poll(() => rack.ssh('hostname'), { timeout: patienceMs }).toBe(`${hostname}\n`);
+    expect(await rack.ssh('cat /etc/resolv.conf')).toBe(
+      nameservers.map((each) => `nameserver ${each}\n`).join(''),
+    );
     expect(await rack.ssh('ls /run; cat /proc/mounts')).not.toMatch(/innkeeper|\/dev\/(nvme|sd|md)/);
     await rack.server.off();
     const after = await Promise.all(serials.map((serial) => beginningOf(rack, serial)));

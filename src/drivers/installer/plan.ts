@@ -47,6 +47,7 @@ export interface RescuePlan {
   mac: string;
   /** None: it keeps the one that the network of servers gave it, where the keys let in as well. */
   addresses: Address[];
+  nameservers: string[];
 }
 
 interface Address {
@@ -131,7 +132,7 @@ function isSha256(text: string): boolean {
 }
 
 function checkRescue(plan: RescuePlan): void {
-  checkPerson({ ...plan, nameservers: [], userData: null });
+  checkPerson({ ...plan, userData: null });
   checkMac(plan.mac);
   plan.addresses.forEach(checkAddress);
 }

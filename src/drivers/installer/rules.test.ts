@@ -23,7 +23,7 @@ const install: InstallPlan = {
 const { identity } = install;
 const address = { family: 4 as const, address: '192.0.2.5', prefix: 24, gateway: '192.0.2.1' };
 const rescue: Plan = {
-  ...{ task: 'rescue', hostname: 'rescue', keys: [], passwordHash: null },
+  ...{ task: 'rescue', hostname: 'rescue', keys: [], passwordHash: null, nameservers: [] },
   ...{ mac: '52:54:00:be:ef:01', addresses: [address] },
 };
 

@@ -151,7 +151,8 @@ async function planOf(
       );
   }
   const work = openWork(ctx, id, sealed);
-  if (work.task === 'rescue') return { ...work, mac };
+  const { nameservers } = ctx.config;
+  if (work.task === 'rescue') return { ...work, mac, nameservers };
   if (work.task === 'wipe') return given(ctx, id, startId, work);
   const system = installedBy(assignment);
   if (system === null) throw new Error(`assignment ${id} installs no system`);
@@ -174,7 +175,7 @@ async function planOf(
   await ctx.db.run(noteProblem, { id, problem: null });
   const { sha256, disk } = packed;
   await ctx.db.run(namePacked, { id, sha256, bytes: (await stat(packed.file)).size });
-  const identity = { ...work.identity, mac };
+  const identity = { ...work.identity, mac, nameservers };
   const image =
     disk === null ? { sha256 } : { sha256, disk: { ...disk, seed: seedOf(`server-${id}`, identity) } };
   return given(ctx, id, startId, { ...work, image, identity });

@@ -8,11 +8,13 @@ import type {
 } from '../../drivers/installer/index.ts';
 import { type Context, type SealedValue, statement, type TxContext } from '../../platform/index.ts';
 
-/** What the installer is to do, but for what is known only once a start is proved: which bytes the system has, and from which port it started. */
+/** What the installer is to do, but for what is known only once a start is proved: which bytes the system has, from which port it started, and whom it asks for names then. */
 export type Work =
   | { task: 'wipe'; wipe: string[] }
-  | (Omit<InstallPlan, 'image' | 'identity'> & { identity: Omit<InstallPlan['identity'], 'mac'> })
-  | Omit<RescuePlan, 'mac'>;
+  | (Omit<InstallPlan, 'image' | 'identity'> & {
+      identity: Omit<InstallPlan['identity'], 'mac' | 'nameservers'>;
+    })
+  | Omit<RescuePlan, 'mac' | 'nameservers'>;
 
 export type AssignmentState = 'open' | 'working' | 'done' | 'failed' | 'cancelled';
 

@@ -31,7 +31,7 @@ export const planStep: MoveStep = {
     const identity = {
       ...{ hostname: dedicated.hostname, keys: before.keys ?? (await keysOf(ctx, serviceId)) },
       passwordHash: password === null ? null : hashServerPassword(password),
-      ...{ addresses: await addressesOf(ctx, serviceId), nameservers: [], userData: null },
+      ...{ addresses: await addressesOf(ctx, serviceId), userData: null },
     };
     const wipe = disks.map(({ serial }) => serial);
     const work = { task: 'install' as const, wipe, layout, identity, after: 'off' as const };

@@ -9,7 +9,7 @@ export interface InstallerImage {
 }
 
 /** Counted up whenever anything in it changes: an installation goes on with what it has built. */
-export const installerFolder = 'installer-5';
+export const installerFolder = 'installer-6';
 
 /** The installer in `dir`, built when it is first wanted and kept. */
 export async function ensureInstaller(

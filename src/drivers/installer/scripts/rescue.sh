@@ -10,6 +10,7 @@ chmod 0600 /etc/shadow
 hostname "$(plan .hostname)"
 line=$(said serial)
 mac=$(plan .mac)
+plan '.nameservers[] | "nameserver " + .' > /etc/resolv.conf
 # Family, address, length of the prefix, gateway, as systems get them that are installed.
 plan '.addresses[] | "\(.family) \(.address) \(.prefix) \(.gateway)"' > /run/network
 # What opens the product is no customer's: our last call is over, and what it was made with gone, before anybody is let in.
