@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { FailedFiles, failedFilesVariable } from './test/setup/failedFiles.ts';
 import { LongestFirst } from './test/setup/longestFirst.ts';
 import { SlowestFiles } from './test/setup/slowestFiles.ts';
+import { StillRunning } from './test/setup/stillRunning.ts';
 
 const workers = Math.max(2, os.availableParallelism());
 const machineTests = ['**/*.machine.test.ts'];
@@ -37,7 +38,10 @@ export default defineConfig({
     // Stands here and not in the projects: one PostgreSQL serves the whole run.
     globalSetup: ['test/setup/postgres.ts'],
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', ...(failedFiles ? [new FailedFiles(failedFiles), new SlowestFiles()] : [])],
+    reporters: [
+      'default',
+      ...(failedFiles ? [new FailedFiles(failedFiles), new SlowestFiles(), new StillRunning()] : []),
+    ],
     projects: [
       {
         test: {
@@ -47,8 +51,9 @@ export default defineConfig({
           exclude: [...never, ...longTests, ...(machinesOff ? machineTests : [])],
           // Files of a process share its modules: to load the product and have it compiled took as long as the tests themselves.
           isolate: false,
-          // Three more than there are cores: most of the time a file waits, for a product of its own, a machine or the database.
-          maxWorkers: workers + 3,
+          // Four to a core: most of the time a file waits, for a product of its own, a machine or the database. With five on two cores a third
+          // of their time was idle.
+          maxWorkers: 4 * workers,
           // What a request makes is forgotten a moment later. In the usual 16 MiB much of it survived, to be found again and again.
           execArgv: ['--max-semi-space-size=64'],
           sequence: { groupOrder: 0 },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { later } from '../../../test/rack/later.ts';
 import { orderDedicated, stockPlayed } from '../../../test/rack/stocked.ts';
 import { sql } from '../../../test/sql.ts';
 
@@ -105,7 +106,7 @@ describe('an installer that loses the network while it writes', () => {
 
   it('goes on where it comes back', async () => {
     const { first, serviceId } = await unplugged(1);
-    world.product.clock.travel(8 * 60_000);
+    await later(world.product, 8);
     await until(
       () =>
         sql(world.product, `select 1 from jobs where error_message like 'the installer is at work: write%'`),
@@ -118,7 +119,7 @@ describe('an installer that loses the network while it writes', () => {
 
   it('begins once more from the wipe where the image broke off by that', async () => {
     const { first, serviceId } = await unplugged(1);
-    world.product.clock.travel(8 * 60_000);
+    await later(world.product, 8);
     first.does = { fails: { reason: 'the image broke off', times: 1 } };
     expect(await ended(serviceId)).toMatchObject({ status: 'active' });
     expect([first.wipes, await assignmentOf(first.id)]).toMatchObject([2, { tries: 2, begun: 2 }]);
@@ -126,13 +127,13 @@ describe('an installer that loses the network while it writes', () => {
 
   it('for ever is out of order, and another server is taken', async () => {
     const { first, second, serviceId } = await unplugged(2);
-    world.product.clock.travel(11 * 60_000);
+    await later(world.product, 11);
     await until(
       async () => first.bmc.starts.length,
       (starts) => starts === 2,
       30_000,
     );
-    world.product.clock.travel(21 * 60_000);
+    await later(world.product, 21);
     expect(await ended(serviceId)).toMatchObject({ status: 'active' });
     expect((await serverOf(first.id)).reason).toMatch(/did not start our installer within 20 minutes/);
     expect(second.told).toEqual(['installer', 'disk']);
@@ -155,7 +156,7 @@ it('an installer whose disk takes nothing any more is not heard of, however ofte
       Boolean,
       30_000,
     );
-    world.product.clock.travel(11 * 60_000);
+    await later(world.product, 11);
   }
   expect(await ended(serviceId)).toMatchObject({ status: 'active' });
   expect((await serverOf(first.id)).reason).toMatch(/not heard of for 10 minutes at: write/);

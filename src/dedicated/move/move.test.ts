@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { watchChanges } from '../../../test/noted.ts';
 import { until } from '../../../test/product.ts';
+import { later } from '../../../test/rack/later.ts';
 import { type Another, movingBed } from '../../../test/rack/moving.ts';
 import type { RentedPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
@@ -118,7 +119,7 @@ describe('a service that staff moves to another server', () => {
 /** Waits until a condition is there, and lets so many minutes pass then. */
 async function laterThan(minutes: number, ready: () => boolean | Promise<boolean>): Promise<void> {
   await until(async () => ready(), Boolean, 60_000);
-  bed.world.product.clock.travel(minutes * 60_000);
+  await later(bed.world.product, minutes);
 }
 
 const isSaid = async (what: string) =>

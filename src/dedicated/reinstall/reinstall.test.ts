@@ -3,6 +3,7 @@ import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { later } from '../../../test/rack/later.ts';
 import { type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
 import { listServerImages } from '../../fleet/index.ts';
@@ -52,7 +53,7 @@ const jobsOf = (serviceId: number) =>
 /** Waits until a condition is there, and lets so many minutes pass then. */
 async function laterThan(minutes: number, ready: () => boolean | Promise<boolean>): Promise<void> {
   await until(async () => ready(), Boolean, 30_000);
-  world.product.clock.travel(minutes * 60_000);
+  await later(world.product, minutes);
 }
 
 const [nvme, hdd] = [

@@ -3,6 +3,7 @@ import { watchChanges } from '../../../test/noted.ts';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { later } from '../../../test/rack/later.ts';
 import { type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
 
@@ -68,6 +69,7 @@ describe('the rescue system', () => {
       ...{ task: 'rescue', hostname: 'metal1.example.com', keys: [], mac: server.mac },
       passwordHash: expect.stringMatching(/^\$6\$/),
       addresses: [expect.objectContaining({ family: 4, address: server.ip })],
+      nameservers: ['9.9.9.9', '149.112.112.112', '2620:fe::fe'],
     });
     expect(JSON.stringify((await customer.get(`${server.path}/history`)).body)).not.toContain(password);
     // Whoever is root there says what they like in its name.
@@ -102,7 +104,7 @@ describe('the rescue system', () => {
       until(
         async () => server.plans.filter(({ task }) => task === 'rescue').length,
         (found) => found === times,
-        30_000,
+        60_000,
       );
     server.reboot();
     await back(2);
@@ -186,7 +188,7 @@ describe('what cannot be', () => {
         (found) => found === times,
         30_000,
       );
-      world.product.clock.travel(21 * 60_000);
+      await later(world.product, 21);
     }
     const action = await ended(server, id);
     expect(action).toMatchObject({ status: 'error', error: { code: 'server_silent' } });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newCustomer, newMember, type Person } from '../../../test/people.ts';
 import { until } from '../../../test/product.ts';
 import { type ArrivingProduct, startArrivingProduct } from '../../../test/rack/arriving.ts';
+import { later } from '../../../test/rack/later.ts';
 import { printedProof, requireSigned } from '../../../test/rack/proofs.ts';
 import { deliveredTo, orderDedicated, type RentedPlayed, rentPlayed } from '../../../test/rack/stocked.ts';
 import { settled, sql } from '../../../test/sql.ts';
@@ -44,7 +45,7 @@ async function cancel(id: number): Promise<void> {
 /** Waits until a condition is there, and lets so many minutes pass then. */
 async function laterThan(minutes: number, ready: () => boolean | Promise<boolean>): Promise<void> {
   await until(async () => ready(), Boolean, 30_000);
-  world.product.clock.travel(minutes * 60_000);
+  await later(world.product, minutes);
 }
 
 const addressAt = async (ip: string) =>

@@ -49,8 +49,8 @@ describe.skipIf(skip !== null)('a server that starts from the network', () => {
         expect.objectContaining({ serial: 'NVME-0001', kind: 'nvme', bytes: 192 * 2 ** 20, healthy: true }),
         expect.objectContaining({ serial: 'SATA-0001', kind: 'hdd', bytes: 192 * 2 ** 20, healthy: true }),
       ]),
-      ports: [{ name: 'eth0', mac: rack.mac, linked: true }],
-      bmc: null,
+      ports: [{ name: 'eth0', mac: rack.mac, linked: true, speedMbps: 1_000 }],
+      ...{ bmc: null, bootOrder: null },
     });
 
     // From now on it is to start what is on its disks.
