@@ -66,8 +66,13 @@ export async function requestWork<P extends CustomerJob>(
   });
 }
 
-/** Code of what is wanted no more: its action has ended, or the service has. */
+/** Code of what is wanted no more: its action has ended, or the service has, or is in another state. */
 export const calledOff = 'called_off';
+
+/** A job that nobody calls for any more ends with this for good, and nobody has anything to see to; {@link verdictOn} its end. */
+export function wantedNoMore(message: string): Error {
+  return Object.assign(new Error(message), { code: calledOff, permanent: true, unwanted: true });
+}
 
 /** Whether a job may still do something with the server: the service has it, and the action goes on. */
 export async function isWanted(ctx: Context, payload: CustomerJob): Promise<boolean> {
@@ -84,8 +89,7 @@ export async function mayRun(ctx: Context, { serviceId }: CustomerJob): Promise<
 /** Fails for good when nobody wants it any more, and nothing is to be seen to. */
 export async function requireWanted(ctx: Context, payload: CustomerJob): Promise<void> {
   if (await isWanted(ctx, payload)) return;
-  const message = 'the service has ended, or the action has: ask for it again';
-  throw Object.assign(new Error(message), { code: calledOff, permanent: true, unwanted: true });
+  throw wantedNoMore('the service has ended, or the action has: ask for it again');
 }
 
 /** Before the first change: it is wanted, and after a restore a server that is on is left alone. */

@@ -16,7 +16,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { type AtServer, stages } from '../stages.ts';
-import { calledOff } from '../work.ts';
+import { wantedNoMore } from '../work.ts';
 import { type StaffRescueJob, type StaffRescuePayload, staffRescueJob, staffRescueOffJob } from './rescue.ts';
 
 type RescueRun = Run<StaffRescuePayload, AtServer>;
@@ -36,7 +36,7 @@ async function requireWanted(
   const message = isHeld
     ? 'this was asked for before the database was restored: ask anew where it is still wanted'
     : 'it is over already';
-  throw Object.assign(new Error(message), { code: calledOff, permanent: true, unwanted: true });
+  throw wantedNoMore(message);
 }
 
 const lookStep: Step<StaffRescuePayload, AtServer> = {

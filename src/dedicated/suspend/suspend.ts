@@ -17,7 +17,6 @@ import {
 } from '../../fleet/index.ts';
 import {
   type Context,
-  type Failure,
   isJobOpenAbout,
   type Run,
   type Step,
@@ -31,6 +30,7 @@ import { findUnderWay } from '../queries.ts';
 import { reinstallJob } from '../reinstall/reinstall.ts';
 import { rescueJob, rescueOffJob } from '../rescue/rescue.ts';
 import { noteProblem } from '../systems.ts';
+import { calledOff, verdictOn, wantedNoMore } from '../work.ts';
 
 interface Payload {
   serviceId: number;
@@ -46,8 +46,6 @@ interface State {
 type PowerRun = Run<Payload, State>;
 type PowerStep = Step<Payload, State>;
 
-/** Code of a change of power that nobody calls for any more. */
-const calledOff = 'called_off';
 /** What ends by itself or once staff has seen to the BMC. One that is silent is waited for, whatever it takes. */
 const outages = [
   ...['bmc_refused', 'answer_invalid', 'nothing_happened', 'sign_in_refused', 'other_bmc'],
@@ -67,8 +65,7 @@ async function requireIn(
 }
 
 function notIn(is: string): Error {
-  const message = `the service is ${is}, or has no server that is its customer's`;
-  return Object.assign(new Error(message), { code: calledOff, permanent: true, unwanted: true });
+  return wantedNoMore(`the service is ${is}, or has no server that is its customer's`);
 }
 
 async function isIn(ctx: Context, payload: Payload, status: 'suspended' | 'active'): Promise<boolean> {
@@ -169,7 +166,7 @@ export const suspendServer = saga<Payload, State>({
     if (serverId !== undefined && at !== undefined && power !== undefined)
       await hearPower(tx, serverId, at, power);
   },
-  failed: async (_tx, _payload, failure) => verdictOf(failure),
+  failed: async (_tx, _payload, failure) => verdictOn(failure),
 });
 
 const onStep: PowerStep = {
@@ -202,12 +199,8 @@ export const resumeServer = saga<Payload, State>({
     // Suspended again meanwhile: it still is to be what it was before.
     if (await isIn(tx, { serviceId }, 'active')) await dropWasOn(tx, serviceId);
   },
-  failed: async (_tx, _payload, failure) => verdictOf(failure),
+  failed: async (_tx, _payload, failure) => verdictOn(failure),
 });
-
-function verdictOf({ code }: Failure): 'unwanted' | undefined {
-  return code === calledOff ? 'unwanted' : undefined;
-}
 
 /** Nothing of a suspension is at work with a server any more. */
 export async function requireSuspensionAtRest(ctx: PowerRun['ctx'], serviceId: number): Promise<void> {
