@@ -34,7 +34,8 @@ export function lookStep<P extends InstallerJob, S extends AtCustomers>(): Step<
 export async function showProgress<P extends InstallerJob, S>({ ctx, payload }: Run<P, S>): Promise<void> {
   await requireWanted(ctx, payload);
   const assignment = await findAssignment(ctx, payload.assignmentId);
-  if (assignment !== null) await writeProgress(ctx, payload.actionId, progressOf(assignment));
+  if (assignment !== null)
+    await writeProgress(ctx, payload.actionId, progressOf(assignment, { isTheirs: true }));
 }
 
 /** What the server started from is used up. Late, another customer's may be about to start from something else. */
