@@ -129,6 +129,11 @@ export const examples = {
       differences: [
         {
           ...{ part: 'disk', name: 'S6WRNJ0T', was: 'MZQL2960 (nvme, 960 GB)', is: null },
+          before: {
+            ...{ model: 'MZQL2960', kind: 'nvme', bytes: 960_197_124_096, healthy: true, mib: null },
+            ...{ type: null, sockets: null, cores: null, threads: null },
+          },
+          after: null,
           seen_at: '2026-01-31T22:03:41.007Z',
         },
       ],

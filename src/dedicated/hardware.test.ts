@@ -46,10 +46,30 @@ it('a disk that went, one that came and a port more are told by the next start, 
   server.does.says = { macs: [server.mac, '52:54:00:97:00:01'] };
   await inRescue(server);
   const { differences, seen_at: seenAt, ...rest } = await hardware(server);
+  const nothing = { mib: null, type: null, sockets: null, cores: null, threads: null };
+  const drive = expect.objectContaining({ kind: 'nvme', ...nothing });
   expect(differences).toEqual([
-    { part: 'disk', name: gone, was: expect.stringContaining('960 GB'), is: null, seen_at: seenAt },
-    { part: 'disk', name: 'CAME-1', was: null, is: expect.stringContaining('nvme'), seen_at: seenAt },
-    ...[{ part: 'port', name: '52:54:00:97:00:01', was: null, is: '52:54:00:97:00:01', seen_at: seenAt }],
+    {
+      ...{ part: 'disk', name: gone, was: expect.stringContaining('960 GB'), is: null, seen_at: seenAt },
+      ...{
+        before: {
+          ...nothing,
+          model: 'SAMSUNG MZQL2960HCJR',
+          kind: 'nvme',
+          bytes: 960_197_124_096,
+          healthy: true,
+        },
+      },
+      after: null,
+    },
+    {
+      ...{ part: 'disk', name: 'CAME-1', was: null, is: expect.stringContaining('nvme'), seen_at: seenAt },
+      ...{ before: null, after: drive },
+    },
+    {
+      ...{ part: 'port', name: '52:54:00:97:00:01', was: null, is: '52:54:00:97:00:01', seen_at: seenAt },
+      ...{ before: null, after: { ...nothing, model: null, kind: null, bytes: null, healthy: null } },
+    },
   ]);
   expect(Date.parse(seenAt)).toBeGreaterThan(Date.parse(before.seen_at));
   // What was measured stays what it was.
@@ -68,7 +88,7 @@ it('a disk that staff wrote down as changed is told at once', async () => {
   expect(written.status).toBe(200);
   expect((await hardware(server)).differences).toMatchObject([
     { part: 'disk', name: gone, is: null },
-    { part: 'disk', name: 'NEW-97', was: null, is: 'PM9A3' },
+    { part: 'disk', name: 'NEW-97', was: null, is: 'PM9A3', after: { model: 'PM9A3', bytes: null } },
   ]);
 });
 

@@ -250,6 +250,22 @@ export const Hardware = named(
   'What the installer measured',
 );
 
+const PartFields = named(
+  'HardwarePart',
+  Type.Object({
+    model: Nullable(Type.String()),
+    kind: Nullable(Choice(['nvme', 'ssd', 'hdd'])),
+    bytes: Nullable(Type.Integer({ minimum: 0 })),
+    healthy: Nullable(Type.Boolean({ description: 'What the drive says of itself' })),
+    mib: Nullable(Type.Integer({ minimum: 0, description: 'Of memory' })),
+    type: Nullable(Type.String({ description: 'Of a memory module' })),
+    sockets: Nullable(Type.Integer({ minimum: 0 })),
+    cores: Nullable(Type.Integer({ minimum: 0 })),
+    threads: Nullable(Type.Integer({ minimum: 0 })),
+  }),
+  'A part of a server. What a part of its kind does not have, or nobody knows, is null',
+);
+
 export const HardwareDifference = named(
   'HardwareDifference',
   Type.Object({
@@ -260,8 +276,10 @@ export const HardwareDifference = named(
           'The serial number of a disk, the place of a memory module, the MAC of a port; null: there is one of it, or all of it is meant',
       }),
     ),
-    was: Nullable(Type.String({ description: 'In words; null: it was not there' })),
-    is: Nullable(Type.String({ description: 'In words; null: it is not there any more' })),
+    was: Nullable(Type.String({ description: '`before` in English; null: it was not there' })),
+    is: Nullable(Type.String({ description: '`after` in English; null: it is not there any more' })),
+    before: Nullable(PartFields),
+    after: Nullable(PartFields),
     seen_at: { ...Timestamp, description: 'When it was seen, or staff wrote it down' },
   }),
   'What of a server is not as it was measured',

@@ -1,13 +1,31 @@
 import type { Inventory } from '../../drivers/installer/index.ts';
 import { type Context, statement } from '../../platform/index.ts';
 
-/** What of a server is not as it was measured. `was` and `is` in words; null: it was not there, or is not any more. */
+/** A part by its fields, for whoever words it; what a part of its kind has not, or nobody knows, is null. */
+export interface PartFields {
+  model: string | null;
+  /** Of a disk. */
+  kind: 'nvme' | 'ssd' | 'hdd' | null;
+  bytes: number | null;
+  healthy: boolean | null;
+  /** Of memory: all of it, or a module, which has a type as well. */
+  mib: number | null;
+  type: string | null;
+  /** Of processors. */
+  sockets: number | null;
+  cores: number | null;
+  threads: number | null;
+}
+
+/** What of a server is not as it was measured. `was` and `is` in English, `before` and `after` by their fields; null: it was not there, or is not any more. */
 export interface HardwareDifference {
   part: 'disk' | 'memory' | 'processor' | 'port';
   /** The serial number of a disk, the place of a memory module, the MAC of a port; null: there is one of it, or all of it is meant. */
   name: string | null;
   was: string | null;
   is: string | null;
+  before: PartFields | null;
+  after: PartFields | null;
   /** When a start said so last, or staff wrote it down. */
   seenAt: Date;
 }
@@ -58,7 +76,7 @@ function ofDisks({ seen, disks }: KnownParts, hardware: Inventory, lookedAt: Dat
   const writtenAt = new Map<string, Date>();
   for (const { serial, model, installedAt, removedAt } of disks) {
     if (installedAt > lookedAt) {
-      now.set(serial, model ?? 'not measured yet');
+      now.set(serial, part(model ?? 'not measured yet', { model }));
       writtenAt.set(serial, installedAt);
     }
     if (removedAt !== null && removedAt > lookedAt) {
@@ -74,44 +92,66 @@ function ofDisks({ seen, disks }: KnownParts, hardware: Inventory, lookedAt: Dat
 
 function ofMemory(was: Inventory, is: Inventory): Omit<HardwareDifference, 'seenAt'>[] {
   if (Math.abs(is.memoryMib / Math.max(1, was.memoryMib) - 1) <= memoryTolerance) return [];
-  return [{ part: 'memory', name: null, was: `${was.memoryMib} MiB`, is: `${is.memoryMib} MiB` }];
+  const all = ({ memoryMib: mib }: Inventory) => new Map([['', part(`${mib} MiB`, { mib })]]);
+  return apart('memory', all(was), all(is));
 }
 
-/** Parts by their names, each in words. */
+/** A part in words, by which it is told from others, and by its fields. */
+interface Part {
+  words: string;
+  fields: PartFields;
+}
+
+function part(words: string, known: Partial<PartFields>): Part {
+  const unknown = { model: null, kind: null, bytes: null, healthy: null, mib: null, type: null };
+  return { words, fields: { ...unknown, sockets: null, cores: null, threads: null, ...known } };
+}
+
+/** Parts by their names. */
 function apart(
-  part: HardwareDifference['part'],
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
+  kind: HardwareDifference['part'],
+  before: ReadonlyMap<string, Part>,
+  after: ReadonlyMap<string, Part>,
 ): Omit<HardwareDifference, 'seenAt'>[] {
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
-    const [was = null, is = null] = [before.get(name), after.get(name)];
-    return was === is ? [] : [{ part, name: name || null, was, is }];
+    const [was, is] = [before.get(name), after.get(name)];
+    if (was?.words === is?.words) return [];
+    const words = { was: was?.words ?? null, is: is?.words ?? null };
+    const fields = { before: was?.fields ?? null, after: is?.fields ?? null };
+    return [{ part: kind, name: name || null, ...words, ...fields }];
   });
 }
 
-function disksOf({ disks }: Inventory): Map<string, string> {
+function disksOf({ disks }: Inventory): Map<string, Part> {
   return new Map(
     disks.map(({ serial, model, kind, bytes, healthy }) => {
       const what = `${model} (${kind}, ${Math.round(bytes / 1e9)} GB)`;
-      return [serial, healthy === false ? `${what}, which says that it fails` : what];
+      const words = healthy === false ? `${what}, which says that it fails` : what;
+      return [serial, part(words, { model, kind, bytes, healthy })];
     }),
   );
 }
 
-function modulesOf({ memoryModules }: Inventory): Map<string, string> {
-  return new Map(memoryModules.map(({ slot, mib, type }) => [slot, `${mib} MiB ${type}`.trim()]));
+function modulesOf({ memoryModules }: Inventory): Map<string, Part> {
+  return new Map(
+    memoryModules.map(({ slot, mib, type }) => [
+      slot,
+      part(`${mib} MiB ${type}`.trim(), { mib, type: type || null }),
+    ]),
+  );
 }
 
-function processorOf({ processor: { model, sockets, cores, threads } }: Inventory): string {
-  return `${sockets} × ${model}, ${cores} cores, ${threads} threads`;
+function processorOf({ processor: { model, sockets, cores, threads } }: Inventory): Part {
+  const words = `${sockets} × ${model}, ${cores} cores, ${threads} threads`;
+  return part(words, { model, sockets, cores, threads });
 }
 
-function portsOf({ ports }: Inventory): Map<string, string> {
+function portsOf({ ports }: Inventory): Map<string, Part> {
   // What a kernel calls a port says nothing of the port.
-  return new Map(ports.map(({ mac }) => [mac.toLowerCase(), mac.toLowerCase()]));
+  return new Map(ports.map(({ mac }) => [mac.toLowerCase(), part(mac.toLowerCase(), {})]));
 }
 
 /** On the wire. */
-export function viewDifference({ part, name, was, is, seenAt }: HardwareDifference) {
-  return { part, name, was, is, seen_at: seenAt };
+export function viewDifference({ seenAt, ...difference }: HardwareDifference) {
+  return { ...difference, seen_at: seenAt };
 }
