@@ -190,6 +190,7 @@ const tablesOf: Record<string, string[]> = {
   ],
   dedicated: [
     ...['dedicated_actions', 'dedicated_credentials', 'dedicated_moves', 'dedicated_systems'],
+    ...['dedicated_outages'],
     ...['erased_disks', 'erasure_proofs'],
   ],
   tickets: [
@@ -299,6 +300,7 @@ const withoutOrganization: Record<string, string> = {
   server_arrivals: "the provider's: a machine that nobody owns yet",
   server_assignments: "the provider's: what its installer does with a server of its own",
   dedicated_systems: 'part of a service, which names the organization',
+  dedicated_outages: 'part of a service, which names the organization',
   switches: "the provider's",
   switch_ports: "the provider's",
   vps_evacuations: "the provider's: a node of its own",

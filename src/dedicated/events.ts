@@ -81,6 +81,14 @@ export const moved = event<Moved>(
 );
 
 interface OutOfOrder {
+  user_id: number;
+  hostname: string;
+  /** The service has none any more; false: it has this one still. */
+  taken_away: boolean;
+}
+
+interface InOrder {
+  user_id: number;
   hostname: string;
 }
 
@@ -91,7 +99,7 @@ export const outOfOrder = event<OutOfOrder>(
   'the server of a service cannot be used: it is put right, or the service gets another one',
   about,
 );
-export const inOrder = event<OutOfOrder>(
+export const inOrder = event<InOrder>(
   'dedicated.in_order',
   'a server that was out of order can be used again',
   about,

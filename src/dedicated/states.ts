@@ -116,6 +116,14 @@ function hasEnded({ serviceStatus }: Facts): boolean {
   return serviceStatus === 'terminated' || serviceStatus === 'cancelled';
 }
 
+/** Whether whoever has a live service cannot use its server: it is out of order, or was taken away. Also while the service is suspended, whose state says that alone. */
+export function isOutOfUse(facts: Facts): boolean {
+  const { serviceStatus, server } = facts;
+  if (hasEnded(facts)) return false;
+  if (server === null) return serviceStatus !== 'pending';
+  return server.state === 'rented' && server.isOutOfOrder;
+}
+
 /** Why a server is broken and what happens next, for its customer; null: it is not. Of a service that has ended its proof of erasure says so. */
 export function wordsOfBroken(facts: Facts): string | null {
   if (hasEnded(facts) || stateOf(facts) !== 'broken') return null;

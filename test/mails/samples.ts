@@ -132,6 +132,10 @@ export const samples: Record<string, object[]> = {
   'dedicated.moved': [true, false].map((isNew) => ({
     ...{ user_id: 7, hostname: '~big1.example.com', new_password: isNew },
   })),
+  'dedicated.out_of_order': [false, true].map((isTaken) => ({
+    ...{ user_id: 7, hostname: '~big1.example.com', taken_away: isTaken },
+  })),
+  'dedicated.in_order': [{ user_id: 7, hostname: '~big1.example.com' }],
   'vps.recovered': [
     {
       user_id: 7,
