@@ -1,4 +1,4 @@
-import { assignmentOfReturn, findRentedServer, type RentedServer } from '../fleet/index.ts';
+import { assignmentOfReturn, findRentedServer, isLeftUnwipedBy, type RentedServer } from '../fleet/index.ts';
 import { type Context, fail, type OrganizationContext, requireOwn, statement } from '../platform/index.ts';
 import { dedicatedOptions } from '../services/index.ts';
 import { type ActionRow, initiatorName, initiatorOwner } from '../vps/index.ts';
@@ -111,7 +111,8 @@ async function whole(ctx: Context, row: ServiceRow): Promise<Dedicated> {
 
 async function isLeftUnwiped(ctx: Context, serviceId: number): Promise<boolean> {
   const assignment = await assignmentOfReturn(ctx, serviceId);
-  return assignment !== null && assignment.state !== 'done';
+  if (assignment !== null && assignment.state !== 'done') return true;
+  return isLeftUnwipedBy(ctx, serviceId);
 }
 
 /** The action that a server is busy with; null: none. */

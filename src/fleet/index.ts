@@ -201,6 +201,7 @@ export {
 export { HardwareDifference, Server, ServerSensor, serverMeasured } from './servers/schema.ts';
 export { beginStaffRescue, endStaffRescue, isStaffRescueOpen, readStaffServer } from './servers/staffWork.ts';
 export { portMbpsOf } from './servers/startPort.ts';
+export { isLeftUnwipedBy } from './servers/tenant.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';
 export { sealedSwitches } from './switches/rows.ts';
 export { exchangeVlans, isApart, planVlanExchange, type VlanExchange } from './switches/vlans.ts';

@@ -1,6 +1,6 @@
 import { printSheet } from '../../billing/index.ts';
 import type { Files } from '../../drivers/files/index.ts';
-import { type Assignment, assignmentOfReturn, findRentedServer } from '../../fleet/index.ts';
+import { type Assignment, assignmentOfReturn, isLeftUnwipedBy } from '../../fleet/index.ts';
 import type { Bytes } from '../../platform/http/index.ts';
 import { type Context, fail, type OrganizationContext } from '../../platform/index.ts';
 import { type Dedicated, requireDedicated } from '../queries.ts';
@@ -45,15 +45,15 @@ export async function printProof(
 }
 
 async function requireProof(ctx: OrganizationContext, id: number): Promise<Proof> {
-  const { status, hostname } = await requireDedicated(ctx, id);
+  const { status, hostname, server } = await requireDedicated(ctx, id);
+  const last = await assignmentOfReturn(ctx, id);
+  const hasLeftUnwiped = status === 'terminated' && server === null && (await isLeftUnwipedBy(ctx, id));
   // Of a service that has left a server for another one it is that of the server before, until it has ended.
-  const assignment = await assignmentOfReturn(ctx, id);
+  const isOfBefore = status === 'terminated' && server !== null && server.id !== last?.server_id;
+  const assignment = last?.state === 'done' && (isOfBefore || hasLeftUnwiped) ? null : last;
   const signed = assignment === null ? null : await findProof(ctx, assignment.id);
-  const server = await findRentedServer(ctx, id);
-  const isBack = server === null;
-  if (signed !== null && (isBack || status !== 'terminated' || server.id === assignment?.server_id))
-    return { erasure: signed.erasure, signed };
-  const against = reasonAgainst(status, assignment, isBack);
+  if (signed !== null) return { erasure: signed.erasure, signed };
+  const against = reasonAgainst(status, assignment, { isBack: server === null, hasLeftUnwiped });
   if (against !== null || assignment === null) throw fail('conflict', { message: against ?? '' });
   const erasure: ErasureProof = await erasureOf(ctx, id, hostname, assignment);
   return { erasure, signed: null };
@@ -65,29 +65,36 @@ export async function wordsOfUnwiped(
   { serviceId, status, isLeftUnwiped }: Dedicated,
 ): Promise<string | null> {
   if (!isLeftUnwiped) return null;
-  return reasonAgainst(status, await assignmentOfReturn(ctx, serviceId), true);
+  const last = await assignmentOfReturn(ctx, serviceId);
+  return reasonAgainst(status, last?.state === 'done' ? null : last, { isBack: true, hasLeftUnwiped: true });
 }
 
 function keysUrl({ config }: Context): string {
   return `${config.publicUrl}/api/erasure-keys`;
 }
 
-/** Why there is no proof; null: there is. */
-function reasonAgainst(status: string, assignment: Assignment | null, isBack: boolean): string | null {
+const kept = 'Nobody else gets the server until they were wiped or destroyed';
+const notYet = `The disks of the server could not be wiped yet, and our staff has to see to it. ${kept}`;
+
+/** Why there is no proof; null: there is. `hasLeftUnwiped`: a server that the service has had was set aside, and is not wiped. */
+function reasonAgainst(
+  status: string,
+  assignment: Assignment | null,
+  { isBack, hasLeftUnwiped }: { isBack: boolean; hasLeftUnwiped: boolean },
+): string | null {
   if (status === 'cancelled' && assignment === null)
     return 'The service was cancelled before its server was yours: nothing was on it';
   if (status !== 'terminated' && status !== 'cancelled')
     return `The service is ${status}: its server is wiped, and that is proved, when the service has ended`;
-  if (assignment === null) return 'The server is on its way back, and is wiped soon';
+  if (assignment === null)
+    return hasLeftUnwiped ? notYet : 'The server is on its way back, and is wiped soon';
   if (assignment.state === 'done')
     return isBack
       ? null
       : 'The disks of the server were wiped, and it is being switched off: the proof is here in a moment';
   if (assignment.state === 'open' || assignment.state === 'working')
     return 'The disks of the server are being wiped: the proof is here when all of them are';
-  const kept = 'Nobody else gets the server until they were wiped or destroyed';
-  if (assignment.failure_code !== 'disk_not_wiped' || assignment.state === 'cancelled')
-    return `The disks of the server could not be wiped yet, and our staff has to see to it. ${kept}`;
+  if (assignment.failure_code !== 'disk_not_wiped' || assignment.state === 'cancelled') return notYet;
   const left = assignment.disks.filter((serial) => (assignment.erasures[serial]?.method ?? null) === null);
   return `Not every disk of the server could be wiped (${left.join(', ')}), and our staff has to see to it. ${kept}`;
 }

@@ -72,10 +72,10 @@ const keys = statement<{ key_id: string; public_key: PublicKey }>(
   'select distinct on (key_id) key_id, public_key from erasure_proofs order by key_id, assignment_id',
 );
 
-/** Signs how the disks of a server that came back from a service were wiped, and keeps it; once, all of them were. */
+/** Signs how the disks of a server that came back from a service were wiped, and keeps it; once, all of them were. Of one that the service had never had there is nothing to prove. */
 export async function keepProof(tx: TxContext, serviceId: number, assignmentId: number): Promise<void> {
   const assignment = await findAssignment(tx, assignmentId);
-  if (assignment?.state !== 'done') return;
+  if (assignment?.state !== 'done' || !assignment.of_tenant) return;
   const { hostname, domain } = await tx.db.one(named, { serviceId });
   const erasure = await erasureOf(tx, serviceId, hostname ?? hostnameOf(serviceId, domain), assignment);
   const { name } = await readBrand(tx);

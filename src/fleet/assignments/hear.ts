@@ -3,6 +3,7 @@ import { record } from '../../events/index.ts';
 import { type Context, statement, type TxContext, transaction } from '../../platform/index.ts';
 import { serverInstalled } from '../events.ts';
 import { about, requireServer } from '../servers/staff.ts';
+import { noteInstalledTenant } from '../servers/tenant.ts';
 import { disksOf } from './disksOf.ts';
 import { forgetInstalled } from './installed.ts';
 import { hearInside } from './lockedOut.ts';
@@ -41,6 +42,8 @@ const endStarts = statement<never, { id: number }>(
   'delete from server_starts where assignment_id = :id and proved',
 );
 
+/** Steps since which a disk may have what is its customer's. */
+const identifying: ReadonlySet<string> = new Set(['identity', 'boot']);
 /** So often is begun what did not come to its end for a reason that may pass. */
 const mostTries = 2;
 
@@ -77,6 +80,8 @@ async function note(
   if (report.kind === 'done') return finish(tx, assignment);
   // Whoever is root in the rescue system knows the secret of its start, and nothing is wiped there.
   if (report.kind === 'wiped' && !wipesOf(assignment).includes(report.wiped.serial)) return;
+  if (report.kind === 'step' && assignment.kind === 'install' && identifying.has(report.step))
+    await noteInstalledTenant(tx, assignment.server_id);
   const now = tx.clock.now();
   const erasures: Record<string, Erasure> = { ...assignment.erasures };
   if (report.kind === 'wiped') {
@@ -111,6 +116,7 @@ async function finish(tx: TxContext, assignment: Assignment): Promise<void> {
   await endAssignment(tx, id, 'done');
   await forgetInstalled(tx, serverId, id);
   if (kind !== 'install') return;
+  await noteInstalledTenant(tx, serverId);
   const { name } = await requireServer(tx, serverId);
   await record(tx, serverInstalled, { ...about(serverId), data: { name } });
 }

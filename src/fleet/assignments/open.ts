@@ -1,6 +1,7 @@
 import type { Inventory } from '../../drivers/installer/index.ts';
 import { type Context, statement, type TxContext } from '../../platform/index.ts';
 import type { ServerSystem } from '../serverImages.ts';
+import { isTenant } from '../servers/tenant.ts';
 import { disksOf, type ServerDisk } from './disksOf.ts';
 import {
   type Assignment,
@@ -20,6 +21,7 @@ const insert = statement<
   {
     serverId: number;
     serviceId: number | null;
+    ofTenant: boolean;
     kind: string;
     tree: string | null;
     diskImage: string | null;
@@ -32,8 +34,8 @@ const insert = statement<
   }
 >(
   'fleet.insertAssignment',
-  `insert into server_assignments (server_id, service_id, kind, state, tree, disk_image, disks, wipe, keys, has_password, layout, opened_at)
-   values (:serverId, :serviceId, :kind, 'open', :tree, :diskImage::jsonb, :disks::jsonb, :wipe::jsonb, :keys::jsonb, :hasPassword, :layout, :now) returning id`,
+  `insert into server_assignments (server_id, service_id, of_tenant, kind, state, tree, disk_image, disks, wipe, keys, has_password, layout, opened_at)
+   values (:serverId, :serviceId, :ofTenant, :kind, 'open', :tree, :diskImage::jsonb, :disks::jsonb, :wipe::jsonb, :keys::jsonb, :hasPassword, :layout, :now) returning id`,
 );
 const saidBy = statement<SaidWithPlan, { id: number }>(
   'fleet.saidWithPlan',
@@ -55,7 +57,7 @@ const endStarts = statement<never, { id: number }>(
 /**
  * From now on the installer has this to do with a server: whenever it starts from the network it is told, once it is proved to be that server. The
  * caller sees to it that nobody has anything on its disks; one at a time on a server (`server_assignments_one`). With the service that it comes back from, what
- * becomes of its disks is read by that. `isOthers`: the server is somebody's who asks for it, so only what the work names is wiped and has to be there, whatever
+ * becomes of its disks is read by that, where it has had the server. `isOthers`: the server is somebody's who asks for it, so only what the work names is wiped and has to be there, whatever
  * other disks it has. Gives the assignment's id.
  */
 export async function openAssignment(
@@ -76,6 +78,7 @@ export async function openAssignment(
     ...{
       serverId,
       serviceId,
+      ofTenant: serviceId === null || (await isTenant(tx, serverId, serviceId)),
       kind: work.task,
       tree: system?.kind === 'tree' ? system.tree : null,
       diskImage: system?.kind === 'disk' ? JSON.stringify(system.disk) : null,
@@ -104,7 +107,7 @@ export async function closeAllOf(tx: TxContext, serverId: number): Promise<void>
   for (const { id } of await tx.db.many(unfinishedOf, { serverId })) await closeAssignment(tx, id);
 }
 
-/** What was done last with the server that a service gave back; null: nothing yet. */
+/** What was done last with the server that a service had had and gave back; null: nothing yet. One that it only held is none of these. */
 export function assignmentOfReturn(ctx: Context, serviceId: number): Promise<Assignment | null> {
   return ctx.db.maybe(lastOfService, { serviceId });
 }

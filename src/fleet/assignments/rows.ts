@@ -46,6 +46,8 @@ export interface Assignment {
   server_id: number;
   /** Whose server comes back; null: of any other work. */
   service_id: number | null;
+  /** Of a server that comes back: that service has had it, and its customer is shown how it was wiped. */
+  of_tenant: boolean;
   kind: Plan['task'] & ('wipe' | 'install' | 'rescue');
   state: AssignmentState;
   plan: Buffer | null;
@@ -79,7 +81,7 @@ export interface Assignment {
   locked_out_at: Date | null;
 }
 
-const columns = `id, server_id, service_id, kind, state, plan, tree, disk_image, tree_sha256, tree_bytes, disks, wipe, step, bytes, erasures, failure_code, failure, tries,
+const columns = `id, server_id, service_id, of_tenant, kind, state, plan, tree, disk_image, tree_sha256, tree_bytes, disks, wipe, step, bytes, erasures, failure_code, failure, tries,
   opened_at, powered_at, heard_at, ended_at, given_at, reached_at, locked_out_at, begun, broke_off_at`;
 export const assignmentById = statement<Assignment, { id: number }>(
   'fleet.assignment',
@@ -92,7 +94,7 @@ export const lockAssignment = statement<Assignment, { id: number }>(
 export const lastOfService = statement<Assignment, { serviceId: number }>(
   'fleet.assignmentOfService',
   // Of several servers that it had, the one that was not wiped: that is what its customer has to know.
-  `select ${columns} from (select distinct on (server_id) * from server_assignments where service_id = :serviceId
+  `select ${columns} from (select distinct on (server_id) * from server_assignments where service_id = :serviceId and of_tenant
      order by server_id, id desc) last order by state in ('failed', 'cancelled') desc, id desc limit 1`,
 );
 export const lastInstallation = statement<Assignment, { serverId: number; since: Date }>(

@@ -22,6 +22,7 @@ import {
 } from './rent.ts';
 import { about } from './staff.ts';
 import type { ServerState } from './states.ts';
+import { noteTenant } from './tenant.ts';
 
 interface Row {
   id: number;
@@ -209,6 +210,7 @@ export async function swapServers(
   const free = { serviceId: null, moveServiceId: null, reason: null, now };
   await tx.db.run(write, { ...free, id: fromId, state: 'returning', moveServiceId: serviceId });
   await tx.db.run(write, { ...free, id: toId, state: 'rented', serviceId });
+  await noteTenant(tx, toId, serviceId);
   const told = ({ name }: Row) => ({ name, service_id: serviceId });
   await record(tx, serverReturning, { ...about(fromId), data: { ...told(from), is_left: false } });
   await record(tx, serverRented, { ...about(toId), data: told(to) });

@@ -17,6 +17,7 @@ import type { Rules } from '../profiles/fit.ts';
 import { about } from './staff.ts';
 import { keepStarted, slowerThanProfile } from './startPort.ts';
 import type { ServerState } from './states.ts';
+import { forgetTenant, noteTenant } from './tenant.ts';
 
 interface SetAside {
   /** Default: `quarantined`. */
@@ -275,6 +276,7 @@ export async function rentServer(tx: TxContext, serviceId: number): Promise<void
   if (server.state === 'rented') return;
   if (server.state !== 'held') throw new Error(`server ${server.id} is ${server.state} and cannot be rented`);
   await put(tx, server.id, 'rented', { serviceId });
+  await noteTenant(tx, server.id, serviceId);
   await record(tx, serverRented, { ...about(server.id), data: { name: server.name, service_id: serviceId } });
 }
 
@@ -358,6 +360,7 @@ export async function restockServer(
   const server = await tx.db.maybe(lockToSetAside, { id });
   if (server?.state !== 'returning' || (await isWritten(tx, id))) return false;
   const { name, service_id: serviceId, move_service_id: leftBy } = server;
+  await forgetTenant(tx, id);
   const started = inventory === null || startMac === null ? null : { mac: startMac, ports: inventory.ports };
   const slower = started && (await slowerThanProfile(tx, id, started));
   // It is held against profiles, and against the baseline of the one that it fits, as it is now, so that nobody buys what it was.
