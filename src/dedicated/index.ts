@@ -6,14 +6,17 @@
 import './errors.ts';
 import './permissions.ts';
 
-import type { AnySaga, PeriodicJob, Reaction } from '../platform/index.ts';
+import type { AnySaga, ConcernSource, PeriodicJob, Reaction } from '../platform/index.ts';
 import { consoleReactions } from './console/reactions.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { leavingReactions } from './leaveServer.ts';
 import { move } from './move/saga.ts';
+import { dedicatedConcerns as moveConcerns } from './move/stopped.ts';
 import { outOfOrderReactions } from './outOfOrder.ts';
 import { powerReactions } from './power.ts';
+import { leftConcerns } from './putBack/left.ts';
+import { putBack } from './putBack/putBack.ts';
 import { reinstall } from './reinstall/saga.ts';
 import { rescue, rescueOff } from './rescue/sagas.ts';
 import { comeBack } from './return/comeBack.ts';
@@ -29,7 +32,6 @@ export { erasureRoutes } from './erasures/routes.ts';
 export { dedicatedMails } from './mails.ts';
 export { serverMoveRoutes } from './move/routes.ts';
 export { sealedMoves } from './move/rows.ts';
-export { dedicatedConcerns } from './move/stopped.ts';
 export { dedicatedPersonal } from './personal.ts';
 export { dedicatedRoutes, proofRoutes } from './routes.ts';
 export { staffRescueRoutes } from './staffRescue/routes.ts';
@@ -37,8 +39,10 @@ export { staffRescueRoutes } from './staffRescue/routes.ts';
 /** What is done to servers outside a request. */
 export const dedicatedJobs: AnySaga[] = [
   ...[provision, comeBack, reinstall, rescue, rescueOff, move],
-  ...[suspendServer, resumeServer, staffRescue, staffRescueOff],
+  ...[suspendServer, resumeServer, putBack, staffRescue, staffRescueOff],
 ];
+
+export const dedicatedConcerns: ConcernSource[] = [...moveConcerns, ...leftConcerns];
 
 export const dedicatedPeriodicJobs: PeriodicJob[] = [watchSuspendedPeriodicJob];
 

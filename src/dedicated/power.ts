@@ -1,8 +1,9 @@
 import { on } from '../events/index.ts';
-import { serverPowerChanged, serverPowerFailed, switchServer } from '../fleet/index.ts';
+import { requireStaffServer, serverPowerChanged, serverPowerFailed, switchServer } from '../fleet/index.ts';
 import { fail, type OrganizationContext, type Reaction, transaction } from '../platform/index.ts';
 import { viewAction } from '../vps/index.ts';
 import { endAction, openAction } from './actions.ts';
+import { clearLeft } from './putBack/left.ts';
 import { factsOf, requireDedicated } from './queries.ts';
 import { type PowerCommand, reasonAgainst } from './states.ts';
 
@@ -40,9 +41,11 @@ const ofOurs = {
 
 /** What customers asked for ends with what the fleet says of it. */
 export const powerReactions: Reaction[] = [
-  on(serverPowerChanged, 'dedicated.endSwitched', (tx, { subject, data: { action } }) =>
-    endAction(tx, subject.id, action, null),
-  ),
+  on(serverPowerChanged, 'dedicated.endSwitched', async (tx, { subject, data: { action } }) => {
+    const { service_id: serviceId } = await requireStaffServer(tx, subject.id);
+    if (serviceId !== null) await clearLeft(tx, serviceId);
+    await endAction(tx, subject.id, action, null);
+  }),
   on(serverPowerFailed, 'dedicated.endNotSwitched', (tx, { subject, data: { action, code } }) => {
     const message = advice[code];
     return endAction(tx, subject.id, action, message === undefined ? ofOurs : { code, message });

@@ -2,6 +2,7 @@ import { assignmentOfReturn, findRentedServer, isLeftUnwipedBy, type RentedServe
 import { type Context, fail, type OrganizationContext, requireOwn, statement } from '../platform/index.ts';
 import { dedicatedOptions } from '../services/index.ts';
 import { type ActionRow, initiatorName, initiatorOwner } from '../vps/index.ts';
+import { type Wanted, wordsOfLeft } from './putBack/left.ts';
 import type { Facts } from './states.ts';
 
 interface ServiceRow {
@@ -14,6 +15,7 @@ interface ServiceRow {
   os: string | null;
   hostname: string | null;
   problem: string | null;
+  left_wanted: Wanted | null;
   move_stopped: boolean;
   created_at: Date;
 }
@@ -40,7 +42,7 @@ export interface Dedicated {
 
 const byId = statement<ServiceRow, { id: number }>(
   'dedicated.byId',
-  `select s.id as service_id, s.organization_id, s.status, s.domain, s.options, s.on_server, y.os, y.hostname, y.problem, s.created_at,
+  `select s.id as service_id, s.organization_id, s.status, s.domain, s.options, s.on_server, y.os, y.hostname, y.problem, y.left_wanted, s.created_at,
      exists (select from dedicated_moves m where m.service_id = s.id and m.stopped_at is not null) as move_stopped
    from services s left join dedicated_systems y on y.service_id = s.id where s.id = :id`,
 );
@@ -98,7 +100,9 @@ async function whole(ctx: Context, row: ServiceRow): Promise<Dedicated> {
     ...{ serviceId, organizationId: row.organization_id, status: row.status, createdAt: row.created_at },
     ...{
       hostname: row.hostname ?? hostnameOf(serviceId, row.domain),
-      problem: row.problem,
+      problem:
+        row.problem ??
+        (row.left_wanted !== null && row.status === 'active' ? wordsOfLeft(row.left_wanted) : null),
       options: row.options,
     },
     os: row.os ?? dedicatedOptions.read(row.options).os,

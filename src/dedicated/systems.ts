@@ -3,7 +3,8 @@ import { statement, type TxContext } from '../platform/index.ts';
 const write = statement<never, { serviceId: number; os: string; hostname: string }>(
   'dedicated.writeSystem',
   `insert into dedicated_systems (service_id, os, hostname) values (:serviceId, :os, :hostname)
-   on conflict (service_id) do update set os = excluded.os, hostname = excluded.hostname, problem = null`,
+   on conflict (service_id) do update set os = excluded.os, hostname = excluded.hostname, problem = null,
+     left_action_id = null, left_wanted = null, left_problem = null, left_since = null`,
 );
 const note = statement<never, { serviceId: number; problem: string }>(
   'dedicated.noteProblem',
@@ -13,7 +14,8 @@ const note = statement<never, { serviceId: number; problem: string }>(
 
 const clear = statement<never, { serviceId: number }>(
   'dedicated.clearProblem',
-  'update dedicated_systems set problem = null where service_id = :serviceId and problem is not null',
+  `update dedicated_systems set problem = null, left_action_id = null, left_wanted = null, left_problem = null, left_since = null
+   where service_id = :serviceId and (problem is not null or left_action_id is not null)`,
 );
 
 /** What is on the disks of a service's server from now on. */

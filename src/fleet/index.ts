@@ -199,7 +199,13 @@ export {
   readRentedSensors,
 } from './servers/rented.ts';
 export { HardwareDifference, Server, ServerSensor, serverMeasured } from './servers/schema.ts';
-export { beginStaffRescue, endStaffRescue, isStaffRescueOpen, readStaffServer } from './servers/staffWork.ts';
+export {
+  beginStaffRescue,
+  endStaffRescue,
+  isNobodys,
+  isStaffRescueOpen,
+  readStaffServer,
+} from './servers/staffWork.ts';
 export { portMbpsOf } from './servers/startPort.ts';
 export { isLeftUnwipedBy } from './servers/tenant.ts';
 export { fleetStaffRoutes } from './staffRoutes.ts';

@@ -17,6 +17,8 @@ import {
 import { writeProgress } from '../actions.ts';
 import { forgetCredentials } from '../credentials/keep.ts';
 import { type AtCustomers, disarmStep, lookStep, showProgress } from '../customerStages.ts';
+import { findLeft, wordsOfLeft } from '../putBack/left.ts';
+import { putBackLater } from '../putBack/putBack.ts';
 import { requireGreeting, stages } from '../stages.ts';
 import { noteProblem, writeSystem } from '../systems.ts';
 import {
@@ -56,13 +58,13 @@ async function putBack(run: ReinstallRun): Promise<void> {
   if (assignment === null || assignment.state === 'done') return;
   if (assignment.powered_at === null && assignment.heard_at === null) return; // nothing was done to it
   await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, assignmentId));
+  const goesOn = assignment.given_at === null && state.wasOn === true && (await mayRun(ctx, payload));
   try {
-    const goesOn = assignment.given_at === null && state.wasOn === true && (await mayRun(ctx, payload));
     if (goesOn) await startFromDisks(run, serverId);
     else await switchOff(run, serverId);
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
-    ctx.log.warn({ server: serverId, err: error }, 'a server that could not be reinstalled was not switched');
+    await putBackLater(ctx, payload, goesOn ? 'on' : 'off', error);
   }
 }
 
@@ -121,12 +123,14 @@ async function endBadly(tx: TxContext, payload: ReinstallPayload, failure: Failu
   const server = isInstalled ? await serverOfService(tx, payload.serviceId) : null;
   if (server?.id === payload.serverId && server.state === 'rented' && beforeNoted.has(failure.step))
     await noteInstalled(tx, payload);
-  const message =
+  const said =
     failure.code === restoredSince
       ? inCustomersWords(failure)
       : `${inCustomersWords(failure)}. ${afterwards(isTouched, isInstalled)}`;
   if (isTouched && !isInstalled && (await isWanted(tx, payload)))
-    await noteProblem(tx, payload.serviceId, message);
+    await noteProblem(tx, payload.serviceId, said);
+  const left = await findLeft(tx, payload);
+  const message = left === null ? said : `${said}. ${wordsOfLeft(left)}`;
   await endWork(tx, payload, { code: failure.code, message });
 }
 

@@ -18,6 +18,8 @@ import {
 } from '../../platform/index.ts';
 import { writeProgress } from '../actions.ts';
 import { type AtCustomers, disarmStep, lookStep, showProgress } from '../customerStages.ts';
+import { clearLeft, findLeft, wordsOfLeft } from '../putBack/left.ts';
+import { putBackLater } from '../putBack/putBack.ts';
 import { addressesOf } from '../reinstall/reinstall.ts';
 import { requireGreeting, stages } from '../stages.ts';
 import { clearProblem } from '../systems.ts';
@@ -67,16 +69,13 @@ async function startAgain(run: RescueRun): Promise<void> {
   const { ctx, payload, state, isHeld } = run;
   if (isHeld || !(await isWanted(ctx, payload))) return;
   await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, payload.assignmentId));
+  const goesOn = state.wasOn === true && (await mayRun(ctx, payload));
   try {
-    const goesOn = state.wasOn === true && (await mayRun(ctx, payload));
     if (goesOn) await startFromDisks(run, payload.serverId);
     else await switchOff(run, payload.serverId);
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
-    ctx.log.warn(
-      { server: payload.serverId, err: error },
-      'a server was not started after a rescue that failed',
-    );
+    await putBackLater(ctx, payload, goesOn ? 'on' : 'off', error);
   }
 }
 
@@ -100,6 +99,7 @@ export const rescue = saga<RescuePayload, State>({
   queue: 'racks',
   steps: [lookStep(), offStep, ...carryingOut, readyStep, disarmStep()],
   succeeded: async (tx, payload) => {
+    await clearLeft(tx, payload.serviceId);
     await endWork(tx, payload, null);
     // Of one that has begun to start again nobody else was told while the job went on.
     await lookForRescue(tx, payload.assignmentId);
@@ -111,14 +111,16 @@ export const rescue = saga<RescuePayload, State>({
   stuck: endBadly,
 });
 
-const tryAgain =
-  'Its disks are as they were: try again in a few minutes, and write us a ticket if that fails as well';
+const asTheyWere = 'Its disks are as they were';
+const tryAgain = 'try again in a few minutes, and write us a ticket if that fails as well';
 
 async function endBadly(tx: TxContext, payload: RescuePayload, failure: Failure): Promise<void> {
   // Also where its way back did not come to an end: what failed is nothing that a server starts later.
   await closeAssignment(tx, payload.assignmentId);
   const said = inCustomersWords(failure);
-  const message = failure.code === restoredSince ? said : `${said}. ${tryAgain}`;
+  const left = await findLeft(tx, payload);
+  const afterwards = `${asTheyWere}${left === null ? `: ${tryAgain}` : `. ${wordsOfLeft(left)}`}`;
+  const message = failure.code === restoredSince ? said : `${said}. ${afterwards}`;
   await endWork(tx, payload, { code: failure.code, message });
 }
 

@@ -2,6 +2,8 @@ import {
   closeAllOf,
   closeAssignment,
   endStaffRescue,
+  isLastAssignment,
+  isNobodys,
   isStaffRescueOpen,
   lookForRescue,
   ServerFailure,
@@ -55,21 +57,23 @@ const carryingOut = stages<StaffRescuePayload, AtServer>({
   last: { name: 'start', ended: () => ({}) },
 });
 
-/** What is nobody's is off. One that cannot be switched stays as it is, which staff reads at it. */
+/** What is nobody's is off. While it cannot be switched the job does not end, and stands still for staff in the end; by when that is retried it may be somebody's. */
 async function switchOffAgain(run: RescueRun): Promise<void> {
   const { ctx, payload, isHeld } = run;
-  if (isHeld) return;
+  if (isHeld || !(await isNobodys(ctx, payload.serverId))) return;
+  if (!(await isLastAssignment(ctx, payload.assignmentId))) return;
   await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, payload.assignmentId));
   try {
     await switchOff(run, payload.serverId);
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
-    ctx.log.warn(
-      { server: payload.serverId, err: error },
-      'a server was not switched off after a rescue that failed',
-    );
+    const message = `the server ${payload.serverId} was started for the rescue system, and cannot be switched off: ${error.message}. ${whatToDo}`;
+    throw Object.assign(new Error(message), { code: error.code });
   }
 }
+
+const whatToDo =
+  'Have its BMC answer and retry this job; or switch the server off by its button or its plug, and dismiss this job';
 
 /** From staff's request to our rescue system; its assignment goes on until somebody turns it off. */
 export const staffRescue = saga<StaffRescuePayload, AtServer>({
@@ -82,7 +86,10 @@ export const staffRescue = saga<StaffRescuePayload, AtServer>({
     await lookForRescue(tx, assignmentId);
   },
   failed: endBadly,
-  stuck: async (tx, payload, failure) => void (await endBadly(tx, payload, failure)),
+  stuck: async (tx, payload, failure) => {
+    const message = `${failure.message}; and it could not be switched off again, so that it may be on`;
+    await endBadly(tx, payload, { ...failure, message });
+  },
 });
 
 async function endBadly(tx: TxContext, payload: StaffRescuePayload, failure: Failure) {

@@ -26,6 +26,7 @@ import {
 import { requireOrder } from '../../services/index.ts';
 import { endActionById } from '../actions.ts';
 import { moveJob } from '../move/move.ts';
+import { putBackJob } from '../putBack/putBack.ts';
 import { findUnderWay } from '../queries.ts';
 import { reinstallJob } from '../reinstall/reinstall.ts';
 import { rescueJob, rescueOffJob } from '../rescue/rescue.ts';
@@ -79,7 +80,7 @@ function requireRest({ switching }: RentedServer): void {
 
 /** The same of what was called off with a suspension: its job ends at its next step, and is at the BMC until then. */
 async function requireWorkOver(ctx: Context, { serviceId }: Payload): Promise<void> {
-  for (const each of [reinstallJob, rescueJob, rescueOffJob, moveJob])
+  for (const each of [reinstallJob, rescueJob, rescueOffJob, moveJob, putBackJob])
     if (await isJobOpenAbout(ctx, each, { serviceId }))
       throw atWork(`${each.name} is still at work on the server`);
 }
@@ -202,10 +203,11 @@ export const resumeServer = saga<Payload, State>({
   failed: async (_tx, _payload, failure) => verdictOn(failure),
 });
 
-/** Nothing of a suspension is at work with a server any more. */
+/** Nothing of a suspension, or of what failed, is at work with a server any more. */
 export async function requireSuspensionAtRest(ctx: PowerRun['ctx'], serviceId: number): Promise<void> {
-  for (const each of [suspendServer, resumeServer]) {
-    if (!(await isJobOpenAbout(ctx, each, { serviceId }))) continue;
-    throw atWork('the server is being switched for the suspension of its service');
-  }
+  for (const each of [suspendServer, resumeServer, putBackJob])
+    if (await isJobOpenAbout(ctx, each, { serviceId }))
+      throw atWork(
+        'the server is being switched for the suspension of its service, or after something failed',
+      );
 }

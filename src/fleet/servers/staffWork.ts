@@ -1,16 +1,34 @@
 import { record } from '../../events/index.ts';
-import { enqueue, fail, findHeldRestore, statement, type TxContext } from '../../platform/index.ts';
+import {
+  type Context,
+  enqueue,
+  fail,
+  findHeldRestore,
+  statement,
+  type TxContext,
+} from '../../platform/index.ts';
 import { serverRescueAsked, serverRescueEnded } from '../events.ts';
 import { askingBmc } from './life.ts';
 import { about, readServer, requireServer } from './staff.ts';
-import { requireAction } from './states.ts';
+import { requireAction, type ServerState } from './states.ts';
 
 const write = statement<never, { id: number; work: 'rescue' | 'rescue_off' | null }>(
   'fleet.writeStaffWork',
   'update servers set customer_work = :work where id = :id',
 );
 
+const stateOf = statement<{ state: ServerState }, { id: number }>(
+  'fleet.stateOfServer',
+  'select state from servers where id = :id',
+);
+
 export { readServer as readStaffServer };
+
+/** Whether a server is nobody's, and nobody can buy it. */
+export async function isNobodys(ctx: Context, id: number): Promise<boolean> {
+  const state = (await ctx.db.maybe(stateOf, { id }))?.state;
+  return state === 'waiting' || state === 'quarantined' || state === 'broken';
+}
 
 /**
  * Staff has a server that is nobody's taken into the rescue system, or out of it: nobody else switches it until {@link endStaffRescue}. Gives its name. `not_found`,
