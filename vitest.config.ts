@@ -51,9 +51,9 @@ export default defineConfig({
           exclude: [...never, ...longTests, ...(machinesOff ? machineTests : [])],
           // Files of a process share its modules: to load the product and have it compiled took as long as the tests themselves.
           isolate: false,
-          // Four to a core: most of the time a file waits, for a product of its own, a machine or the database. With five on two cores a third
-          // of their time was idle.
-          maxWorkers: 4 * workers,
+          // Three to a core: most of the time a file waits, for a product of its own, a machine or the database. With five on two cores a third of
+          // their time was idle.
+          maxWorkers: 3 * workers,
           // What a request makes is forgotten a moment later. In the usual 16 MiB much of it survived, to be found again and again.
           execArgv: ['--max-semi-space-size=64'],
           sequence: { groupOrder: 0 },

@@ -72,7 +72,7 @@ describe.skipIf(!isRoot)('a host that loses its power', { timeout: 180_000 }, ()
       '/staff/products',
     );
     expect(asked.status).toBe(200);
-  });
+  }, 180_000);
 });
 
 /** Whose working directory is in this one: PostgreSQL's processes. */
