@@ -15,7 +15,9 @@ from (select distinct on (server_id) server_id, mac from server_arrivals
     select (j ->> 'speedMbps')::int as mbps from servers o, jsonb_array_elements(o.hardware -> 'ports') j
     where o.id = a.server_id and lower(j ->> 'mac') = a.mac::text limit 1) p on true
 where a.server_id = s.id;
-update servers s set sold_port_mbps = f.port_mbps from server_profiles f
+-- Whoever has a server goes on with the port that it has: no other one could take its place if more was said to have been sold.
+update servers s set sold_port_mbps = case when s.state = 'held' then f.port_mbps else least(f.port_mbps, coalesce(s.port_mbps, f.port_mbps)) end
+from server_profiles f
 where f.id = s.profile_id and (s.service_id is not null or s.move_service_id is not null) and s.state in ('held', 'rented');
 -- What has the speed of its profile at another port than that of its addresses is sold as that no more. Which profile it fits instead is found once it is measured, or a profile is changed.
 update servers s set profile_id = null from server_profiles f

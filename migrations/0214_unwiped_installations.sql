@@ -12,3 +12,11 @@ where a.id = s.id and s.state in ('waiting', 'quarantined', 'broken', 'retired')
   and (select not (g.kind = 'wipe' and g.state = 'done') from server_assignments g
        where g.server_id = s.id and g.kind in ('install', 'wipe') and (g.given_at is not null or g.state = 'done')
        order by g.id desc limit 1);
+-- And who has had it since it was wiped, of which 0213 knew what 0212 had found alone. What is on its way back from a service was that service's.
+update servers s set tenant_service_id = s.unwiped_service_id
+where s.state in ('waiting', 'quarantined', 'broken', 'retired') and s.unwiped_service_id is not null
+  and s.tenant_service_id is distinct from s.unwiped_service_id and exists (
+    select from server_assignments g where g.server_id = s.id and g.kind = 'install' and g.state = 'done'
+      and not exists (select from server_assignments w where w.server_id = s.id and w.kind = 'wipe' and w.state = 'done' and w.id > g.id));
+update servers set tenant_service_id = service_id
+where state = 'returning' and service_id is not null and tenant_service_id is null;

@@ -89,6 +89,7 @@ describe('a setting that cannot be understood', () => {
     ['DISK_MB_PER_SECOND', '-1', 'a whole number from 0'],
     ['GUEST_NETWORKS', '10.0.0.0/33', 'addresses and networks'],
     ['NAMESERVERS', 'dns.example.com', '1 to 3 addresses by commas'],
+    ['NAMESERVERS', 'fe80::53%eth0', '1 to 3 addresses by commas'],
     ['NAMESERVERS', '192.0.2.0/24', '1 to 3 addresses by commas'],
     ['NAMESERVERS', '192.0.2.1,192.0.2.2,192.0.2.3,192.0.2.4', '1 to 3 addresses by commas'],
     ['NAMESERVERS', ',', '1 to 3 addresses by commas'],

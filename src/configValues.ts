@@ -89,7 +89,7 @@ export function addresses(name: string, text: string): string[] {
 /** Addresses of either family, by commas, at least one. */
 export function hosts(name: string, text: string, most: number): string[] {
   const parts = text.split(',').map((part) => part.trim());
-  if (parts.length <= most && parts.every((part) => isIP(part) > 0)) return parts;
+  if (parts.length <= most && parts.every((part) => isIP(part) > 0 && !part.includes('%'))) return parts;
   return refuse(name, text, `1 to ${most} addresses by commas, such as 192.0.2.53,2001:db8::53`);
 }
 

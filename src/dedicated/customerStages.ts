@@ -1,6 +1,7 @@
 import { closeAssignment, findAssignment } from '../fleet/index.ts';
 import { type Run, type Step, transaction } from '../platform/index.ts';
 import { writeProgress } from './actions.ts';
+import { findLeft } from './left/left.ts';
 import { progressOf } from './progress.ts';
 import { type AtServer, disarmIfHeard } from './stages.ts';
 import { type CustomerJob, lookFirst, requireWanted } from './work.ts';
@@ -22,7 +23,10 @@ export function lookStep<P extends InstallerJob, S extends AtCustomers>(): Step<
     name: 'look',
     do: async (run) => {
       const { serverId, assignmentId } = run.payload;
-      const seen: AtCustomers = { serverId, assignmentId, wasOn: await lookFirst(run) };
+      const isOn = await lookFirst(run);
+      // What is off, or on, since a failure left it so is not how its customer had it.
+      const left = await findLeft(run.ctx, run.payload.serviceId);
+      const seen: AtCustomers = { serverId, assignmentId, wasOn: left === null ? isOn : left === 'on' };
       return seen as S; // of which the steps that follow write the rest
     },
     undo: ({ ctx, payload }) =>

@@ -11,12 +11,11 @@ import { consoleReactions } from './console/reactions.ts';
 import { deliveryReactions } from './install/deliver.ts';
 import { provision } from './install/provision.ts';
 import { leavingReactions } from './leaveServer.ts';
+import { leftConcerns } from './left/left.ts';
 import { move } from './move/saga.ts';
 import { dedicatedConcerns as moveConcerns } from './move/stopped.ts';
 import { outOfOrderReactions } from './outOfOrder.ts';
 import { powerReactions } from './power.ts';
-import { leftConcerns } from './putBack/left.ts';
-import { putBack } from './putBack/putBack.ts';
 import { reinstall } from './reinstall/saga.ts';
 import { rescue, rescueOff } from './rescue/sagas.ts';
 import { comeBack } from './return/comeBack.ts';
@@ -39,7 +38,7 @@ export { staffRescueRoutes } from './staffRescue/routes.ts';
 /** What is done to servers outside a request. */
 export const dedicatedJobs: AnySaga[] = [
   ...[provision, comeBack, reinstall, rescue, rescueOff, move],
-  ...[suspendServer, resumeServer, putBack, staffRescue, staffRescueOff],
+  ...[suspendServer, resumeServer, staffRescue, staffRescueOff],
 ];
 
 export const dedicatedConcerns: ConcernSource[] = [...moveConcerns, ...leftConcerns];

@@ -3,7 +3,7 @@ import { requireStaffServer, serverPowerChanged, serverPowerFailed, switchServer
 import { fail, type OrganizationContext, type Reaction, transaction } from '../platform/index.ts';
 import { viewAction } from '../vps/index.ts';
 import { endAction, openAction } from './actions.ts';
-import { clearLeft } from './putBack/left.ts';
+import { clearLeft } from './left/left.ts';
 import { factsOf, requireDedicated } from './queries.ts';
 import { type PowerCommand, reasonAgainst } from './states.ts';
 

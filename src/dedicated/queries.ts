@@ -2,7 +2,7 @@ import { assignmentOfReturn, findRentedServer, isLeftUnwipedBy, type RentedServe
 import { type Context, fail, type OrganizationContext, requireOwn, statement } from '../platform/index.ts';
 import { dedicatedOptions } from '../services/index.ts';
 import { type ActionRow, initiatorName, initiatorOwner } from '../vps/index.ts';
-import { type Wanted, wordsOfLeft } from './putBack/left.ts';
+import { type Wanted, wordsOfLeft } from './left/left.ts';
 import type { Facts } from './states.ts';
 
 interface ServiceRow {

@@ -124,7 +124,7 @@ export async function requireGreeting<P, S>(
     throw unfit(
       `it starts ${what}, and did not greet by SSH at ${address} within ${greetsWithinMs / 60_000} minutes`,
     );
-  throw atWork(`the server starts ${what}; no SSH at ${address} yet`);
+  throw atWork(`the server starts ${what}; no SSH at ${address} yet`, { isSoon: false });
 }
 
 /** What it started from is used up by starting: a BMC that does not answer any more keeps nobody from a server that greets. */

@@ -4,6 +4,7 @@ import {
   isServerOn,
   type RentedServer,
   requireServerOff,
+  type ServerFailure,
   serverOfService,
 } from '../fleet/index.ts';
 import {
@@ -21,6 +22,7 @@ import {
 import { requireOrder } from '../services/index.ts';
 import type { ActionRow } from '../vps/index.ts';
 import { endActionById, isActionOpen, openAction } from './actions.ts';
+import { noteLeft, type Wanted } from './left/left.ts';
 import { type Dedicated, factsOf, requireDedicated } from './queries.ts';
 import { reasonAgainst, reasonAgainstMove } from './states.ts';
 import { requireCompared } from './stillIts.ts';
@@ -147,4 +149,20 @@ const reasons: Readonly<Record<string, string>> = {
 /** Why it failed, for its customer: what a BMC said, and where that is, is staff's. */
 export function inCustomersWords({ code }: Failure): string {
   return reasons[code] ?? 'The server could not be switched, or did not do what it was told';
+}
+
+/**
+ * After something with a customer's server had failed, it could not be switched to what it was before: its customer and staff read that. Nothing of ours switches it
+ * later, since what runs on it by then may be its customer's. Nothing is noted of an action that nobody wants any more.
+ */
+export async function leaveServerAs(
+  ctx: Context,
+  job: CustomerJob,
+  wanted: Wanted,
+  { message }: ServerFailure,
+): Promise<void> {
+  await transaction(ctx, 'dedicated.leaveServerAs', async (tx) => {
+    const { serviceId, actionId } = job;
+    if (await isWanted(tx, job)) await noteLeft(tx, { serviceId, actionId, wanted, problem: message });
+  });
 }

@@ -127,7 +127,11 @@ it('a server that comes back and of which no disk is known is switched off all t
 
 /** As one that was set aside before that was written down, after an upgrade or a restore. */
 async function asBefore(id: number): Promise<void> {
-  await sql(world.product, 'update servers set unwiped_service_id = null where id = $1', id);
+  await sql(
+    world.product,
+    'update servers set unwiped_service_id = null, tenant_service_id = null where id = $1',
+    id,
+  );
   const folder = path.join(import.meta.dirname, '../../../migrations');
   for (const name of ['0212_unwiped_before.sql', '0214_unwiped_installations.sql'])
     await sql(world.product, readFileSync(path.join(folder, name), 'utf8'));

@@ -43,13 +43,16 @@ const isTold = ({ serviceId }: RentedPlayed, times: number) =>
 const rescue = { enabled: true, password: 'Good-Pass-1' };
 const serverOf = async (id: number) => (await staff().get(`/staff/servers/${id}`)).body.data.server;
 
-/** Its rescue system says that it cannot, and at that moment its BMC falls silent. */
-function failsInRescue(server: Pick<RentedPlayed, 'does' | 'bmc' | 'installer'>): void {
+/** Its rescue system says that it cannot, and at that moment its BMC falls silent, if it is to. */
+function failsInRescue(
+  server: Pick<RentedPlayed, 'does' | 'bmc' | 'installer'>,
+  { isSilent = true } = {},
+): void {
   server.does = {
     isMute: true,
     at: async (step) => {
       if (step !== 'rescue') return;
-      server.bmc.failing = { silent: 'before' };
+      if (isSilent) server.bmc.failing = { silent: 'before' };
       const reason = 'the rescue system could not be started';
       await server.installer?.call('POST', 'report', { kind: 'failed', reason });
     },
@@ -64,7 +67,7 @@ async function leftByRescue(): Promise<{ server: RentedPlayed; action: { error: 
 }
 
 describe('a server that a failure left otherwise than it was', () => {
-  it('is told to staff, with what to do, and to its customer as it is; and starts its disks again once its BMC answers', async () => {
+  it('is told to staff, with what to do, and to its customer as it is; nothing switches it but a person, and then that is over', async () => {
     const { server, action } = await leftByRescue();
     expect(action).toMatchObject({
       status: 'error',
@@ -72,29 +75,46 @@ describe('a server that a failure left otherwise than it was', () => {
     });
     const [message] = await isTold(server, 1);
     expect(message).toMatch(
-      /the server of the service \d+ was to be on again: .*have its BMC answer; or start the server by its button/,
+      /the server of the service \d+ was to be on again: .*Have its BMC answer, and start or restart it here/,
     );
     expect(await overview(server)).toMatchObject({
       ...{ state: 'error', locked: false },
-      problem: expect.stringMatching(/could not be started again, and may be off.*our staff has been told/),
+      problem: expect.stringMatching(/could not be started again: it may be off.*Our staff has been told/),
       actions: { start: { allowed: true }, rescue: { allowed: true } },
     });
+    const { starts } = server.bmc;
     server.bmc.failing = {};
+    await world.product.periodic('fleet.askBmcs');
+    await settled(world.product);
+    expect([server.bmc.starts, await concerns('dedicated.not_put_back', server.serviceId)]).toEqual([
+      starts,
+      [message],
+    ]);
+    const again = await customer.post(`${server.path}/restart`, { force: true });
+    expect(again.status, again.body.message).toBe(200);
     await isTold(server, 0);
     await settled(world.product);
     expect([server.told.at(-1), server.bmc.power]).toEqual(['disk', 'on']);
     expect(await overview(server)).toMatchObject({ state: 'running', problem: null });
   }, 120_000);
 
-  it('is left alone where somebody has started it by hand', async () => {
-    const { server } = await leftByRescue();
-    await isTold(server, 1);
-    const { starts } = server.bmc;
-    // It greets with what is on its disks.
-    world.greets.add(server.ip);
-    server.bmc.failing = {};
+  it('is told as well when the rescue system is turned off and the BMC falls silent over it, and is on again after what comes next', async () => {
+    const server = await rentPlayed(world, customer);
+    await ended(server, await asked(server, 'rescue', rescue));
+    const { bmc } = server;
+    bmc.failing = { silent: 'after' };
+    const action = await ended(server, await asked(server, 'rescue', { enabled: false }));
+    expect(action.error.message).toMatch(/could not be started again/);
+    expect((await isTold(server, 1))[0]).toMatch(/was to be on again/);
+    bmc.failing = {};
+    expect(bmc.power).toBe('off');
+    // Its customer had it on: so it is after the next thing that fails, too.
+    failsInRescue(server, { isSilent: false });
+    expect((await ended(server, await asked(server, 'rescue', rescue))).status).toBe('error');
+    await settled(world.product);
+    server.does = {};
+    expect([bmc.power, server.told.at(-1)]).toEqual(['on', 'disk']);
     await isTold(server, 0);
-    expect(server.bmc.starts).toEqual(starts);
   }, 120_000);
 
   it('is off while its service is suspended, and on again afterwards', async () => {
@@ -102,8 +122,8 @@ describe('a server that a failure left otherwise than it was', () => {
     await isTold(server, 1);
     const suspended = await staff().post(`/staff/services/${server.serviceId}/suspend`, { reason: 'A test' });
     expect(suspended.status, suspended.body.message).toBe(200);
-    await isTold(server, 0);
     server.bmc.failing = {};
+    await isTold(server, 0);
     await settled(world.product);
     expect([server.bmc.power, (await overview(server)).state]).toEqual(['off', 'suspended']);
     const again = await staff().post(`/staff/services/${server.serviceId}/unsuspend`);
@@ -113,7 +133,7 @@ describe('a server that a failure left otherwise than it was', () => {
     expect(await overview(server)).toMatchObject({ state: 'running', problem: null });
   }, 120_000);
 
-  it('is switched off where a reinstallation has wiped its disks, and its customer reads that nothing starts', async () => {
+  it('is told where a reinstallation has wiped its disks and it could not be switched off, and staff stops it', async () => {
     const server = await rentPlayed(world, customer);
     server.does = {
       keeps: server.disks[0] ?? '',
@@ -125,10 +145,12 @@ describe('a server that a failure left otherwise than it was', () => {
     const action = await ended(server, await asked(server, 'reinstall', body));
     expect(action.error.message).toMatch(/is gone, and nothing starts from them.*could not be switched off/);
     const [message] = await isTold(server, 1);
-    expect(message).toMatch(/was to be off again: .*or pull its power/);
+    expect(message).toMatch(/was to be off again: .*Have its BMC answer, and stop it here/);
     expect(server.bmc.power).toBe('on');
     server.does = {};
     server.bmc.failing = {};
+    const stopped = await staff().post(`/staff/servers/${server.id}/stop`, { force: true });
+    expect(stopped.status, stopped.body.message).toBe(200);
     await isTold(server, 0);
     await settled(world.product);
     expect(server.bmc.power).toBe('off');

@@ -9,12 +9,6 @@ import {
 /** How the power of a server was to be after what was done with it had failed. */
 export type Wanted = 'on' | 'off';
 
-/** The action after which a server of a service was left otherwise than it was. */
-interface Left {
-  serviceId: number;
-  actionId: number;
-}
-
 const note = statement<
   never,
   { serviceId: number; actionId: number; wanted: Wanted; problem: string; now: Date }
@@ -24,10 +18,6 @@ const note = statement<
    values (:serviceId, :actionId, :wanted, :problem, :now)
    on conflict (service_id) do update set left_action_id = excluded.left_action_id, left_wanted = excluded.left_wanted,
      left_problem = excluded.left_problem, left_since = excluded.left_since`,
-);
-const noteProblem = statement<never, { serviceId: number; actionId: number; problem: string }>(
-  'dedicated.noteLeftProblem',
-  `update dedicated_systems set left_problem = :problem where service_id = :serviceId and left_action_id = :actionId and left_problem is distinct from :problem`,
 );
 const clear = statement<never, { serviceId: number }>(
   'dedicated.clearLeft',
@@ -39,30 +29,29 @@ const byService = statement<{ actionId: number; wanted: Wanted }, { serviceId: n
   `select left_action_id as "actionId", left_wanted as wanted from dedicated_systems where service_id = :serviceId and left_action_id is not null`,
 );
 
-/** After that action the server could not be put back as it was; why is staff's. */
+/** After that action the server could not be switched to what it was before; why is staff's. */
 export async function noteLeft(
   tx: TxContext,
-  left: Left & { wanted: Wanted; problem: string },
+  left: { serviceId: number; actionId: number; wanted: Wanted; problem: string },
 ): Promise<void> {
   await tx.db.run(note, { ...left, now: tx.clock.now() });
 }
 
-/** Why it cannot be put back still. */
-export async function noteLeftProblem(
+/** It was switched by somebody, or to what it was. */
+export async function clearLeft(ctx: Context, serviceId: number): Promise<void> {
+  await ctx.db.run(clear, { serviceId });
+}
+
+/** How the server of a service was to be after what failed last, and may not be; null: somebody has seen to it. */
+export async function findLeft(ctx: Context, serviceId: number): Promise<Wanted | null> {
+  return (await ctx.db.maybe(byService, { serviceId }))?.wanted ?? null;
+}
+
+/** The same, after this action. */
+export async function findLeftBy(
   ctx: Context,
-  { serviceId, actionId }: Left,
-  problem: string,
-): Promise<void> {
-  await ctx.db.run(noteProblem, { serviceId, actionId, problem });
-}
-
-/** It is as somebody wants it by now. */
-export async function clearLeft(tx: TxContext, serviceId: number): Promise<void> {
-  await tx.db.run(clear, { serviceId });
-}
-
-/** How the server of a service was to be after this action, and is not yet; null: somebody has seen to it. */
-export async function findLeft(ctx: Context, { serviceId, actionId }: Left): Promise<Wanted | null> {
+  { serviceId, actionId }: { serviceId: number; actionId: number },
+): Promise<Wanted | null> {
   const left = await ctx.db.maybe(byService, { serviceId });
   return left?.actionId === actionId ? left.wanted : null;
 }
@@ -70,8 +59,8 @@ export async function findLeft(ctx: Context, { serviceId, actionId }: Left): Pro
 /** What its customer reads while it is so. */
 export function wordsOfLeft(wanted: Wanted): string {
   return wanted === 'on'
-    ? 'After something with it failed the server could not be started again, and may be off. We go on trying, and our staff has been told; you can start it yourself as well'
-    : 'After something with it failed the server could not be switched off, and may run our system instead of yours. We go on trying, and our staff has been told';
+    ? 'After something with it failed the server could not be started again: it may be off, or run our system instead of yours. Our staff has been told; you can start or restart it yourself as well'
+    : 'After something with it failed the server could not be switched off, and may run our system instead of yours. Our staff has been told';
 }
 
 /** Servers of customers that a failure left otherwise than they were. */
@@ -84,8 +73,8 @@ export const leftConcerns: ConcernSource[] = [
       'dedicated.leftServers',
       `select y.service_id as id, s.organization_id, y.left_since as since,
          'the server of the service ' || y.service_id || ' was to be ' || y.left_wanted || ' again: ' || y.left_problem ||
-           '. This is tried until it is so: have its BMC answer; or ' ||
-           case y.left_wanted when 'on' then 'start the server by its button' else 'pull its power' end as message
+           '. Have its BMC answer, and ' ||
+           case y.left_wanted when 'on' then 'start or restart' else 'stop' end || ' it here: this ends with that' as message
        from dedicated_systems y join services s on s.id = y.service_id
        where y.left_since is not null and s.status = 'active' order by y.left_since desc, y.service_id desc limit :limit`,
     ),

@@ -17,14 +17,14 @@ import {
 import { writeProgress } from '../actions.ts';
 import { forgetCredentials } from '../credentials/keep.ts';
 import { type AtCustomers, disarmStep, lookStep, showProgress } from '../customerStages.ts';
-import { findLeft, wordsOfLeft } from '../putBack/left.ts';
-import { putBackLater } from '../putBack/putBack.ts';
+import { clearLeft, findLeftBy, wordsOfLeft } from '../left/left.ts';
 import { requireGreeting, stages } from '../stages.ts';
 import { noteProblem, writeSystem } from '../systems.ts';
 import {
   endWork,
   inCustomersWords,
   isWanted,
+  leaveServerAs,
   mayRun,
   requireWanted,
   restoredSince,
@@ -62,9 +62,11 @@ async function putBack(run: ReinstallRun): Promise<void> {
   try {
     if (goesOn) await startFromDisks(run, serverId);
     else await switchOff(run, serverId);
+    // By a try before this one.
+    await clearLeft(ctx, payload.serviceId);
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
-    await putBackLater(ctx, payload, goesOn ? 'on' : 'off', error);
+    await leaveServerAs(ctx, payload, goesOn ? 'on' : 'off', error);
   }
 }
 
@@ -129,7 +131,7 @@ async function endBadly(tx: TxContext, payload: ReinstallPayload, failure: Failu
       : `${inCustomersWords(failure)}. ${afterwards(isTouched, isInstalled)}`;
   if (isTouched && !isInstalled && (await isWanted(tx, payload)))
     await noteProblem(tx, payload.serviceId, said);
-  const left = await findLeft(tx, payload);
+  const left = await findLeftBy(tx, payload);
   const message = left === null ? said : `${said}. ${wordsOfLeft(left)}`;
   await endWork(tx, payload, { code: failure.code, message });
 }

@@ -186,7 +186,7 @@ describe('what cannot be', () => {
       await until(
         async () => server.told.filter((each) => each === 'installer').length,
         (found) => found === times,
-        30_000,
+        90_000,
       );
       await later(world.product, 21);
     }

@@ -18,8 +18,7 @@ import {
 } from '../../platform/index.ts';
 import { writeProgress } from '../actions.ts';
 import { type AtCustomers, disarmStep, lookStep, showProgress } from '../customerStages.ts';
-import { clearLeft, findLeft, wordsOfLeft } from '../putBack/left.ts';
-import { putBackLater } from '../putBack/putBack.ts';
+import { clearLeft, findLeftBy, wordsOfLeft } from '../left/left.ts';
 import { addressesOf } from '../reinstall/reinstall.ts';
 import { requireGreeting, stages } from '../stages.ts';
 import { clearProblem } from '../systems.ts';
@@ -28,6 +27,7 @@ import {
   endWork,
   inCustomersWords,
   isWanted,
+  leaveServerAs,
   lookFirst,
   mayRun,
   requireUntouched,
@@ -73,9 +73,11 @@ async function startAgain(run: RescueRun): Promise<void> {
   try {
     if (goesOn) await startFromDisks(run, payload.serverId);
     else await switchOff(run, payload.serverId);
+    // By a try before this one.
+    await clearLeft(ctx, payload.serviceId);
   } catch (error) {
     if (!(error instanceof ServerFailure)) throw error;
-    await putBackLater(ctx, payload, goesOn ? 'on' : 'off', error);
+    await leaveServerAs(ctx, payload, goesOn ? 'on' : 'off', error);
   }
 }
 
@@ -118,7 +120,7 @@ async function endBadly(tx: TxContext, payload: RescuePayload, failure: Failure)
   // Also where its way back did not come to an end: what failed is nothing that a server starts later.
   await closeAssignment(tx, payload.assignmentId);
   const said = inCustomersWords(failure);
-  const left = await findLeft(tx, payload);
+  const left = await findLeftBy(tx, payload);
   const afterwards = `${asTheyWere}${left === null ? `: ${tryAgain}` : `. ${wordsOfLeft(left)}`}`;
   const message = failure.code === restoredSince ? said : `${said}. ${afterwards}`;
   await endWork(tx, payload, { code: failure.code, message });
@@ -146,8 +148,14 @@ const diskStep: Step<CustomerJob, object> = {
   do: async (run) => {
     await requireUntouched(run);
     const { ctx, payload } = run;
-    if (await mayRun(ctx, payload)) await startFromDisks(run, payload.serverId);
-    else await switchOff(run, payload.serverId);
+    const goesOn = await mayRun(ctx, payload);
+    try {
+      if (goesOn) await startFromDisks(run, payload.serverId);
+      else await switchOff(run, payload.serverId);
+    } catch (error) {
+      if (error instanceof ServerFailure) await leaveServerAs(ctx, payload, goesOn ? 'on' : 'off', error);
+      throw error;
+    }
   },
 };
 
@@ -169,6 +177,11 @@ export const rescueOff = saga<CustomerJob>({
 });
 
 async function endOffBadly(tx: TxContext, payload: CustomerJob, failure: Failure): Promise<void> {
-  const message = `${inCustomersWords(failure)}. Try again in a few minutes, and write us a ticket if that fails as well`;
+  const left = await findLeftBy(tx, payload);
+  const afterwards =
+    left === null
+      ? 'Try again in a few minutes, and write us a ticket if that fails as well'
+      : wordsOfLeft(left);
+  const message = `${inCustomersWords(failure)}. ${afterwards}`;
   await endWork(tx, payload, { code: failure.code, message });
 }

@@ -47,7 +47,8 @@ export async function printProof(
 async function requireProof(ctx: OrganizationContext, id: number): Promise<Proof> {
   const { status, hostname, server } = await requireDedicated(ctx, id);
   const last = await assignmentOfReturn(ctx, id);
-  const hasLeftUnwiped = status === 'terminated' && server === null && (await isLeftUnwipedBy(ctx, id));
+  const hasEnded = status === 'terminated' || status === 'cancelled';
+  const hasLeftUnwiped = hasEnded && server === null && (await isLeftUnwipedBy(ctx, id));
   // Of a service that has left a server for another one it is that of the server before, until it has ended.
   const isOfBefore = status === 'terminated' && server !== null && server.id !== last?.server_id;
   const assignment = last?.state === 'done' && (isOfBefore || hasLeftUnwiped) ? null : last;
@@ -82,7 +83,7 @@ function reasonAgainst(
   assignment: Assignment | null,
   { isBack, hasLeftUnwiped }: { isBack: boolean; hasLeftUnwiped: boolean },
 ): string | null {
-  if (status === 'cancelled' && assignment === null)
+  if (status === 'cancelled' && assignment === null && !hasLeftUnwiped)
     return 'The service was cancelled before its server was yours: nothing was on it';
   if (status !== 'terminated' && status !== 'cancelled')
     return `The service is ${status}: its server is wiped, and that is proved, when the service has ended`;

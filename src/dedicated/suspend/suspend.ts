@@ -25,8 +25,8 @@ import {
 } from '../../platform/index.ts';
 import { requireOrder } from '../../services/index.ts';
 import { endActionById } from '../actions.ts';
+import { clearLeft, findLeft } from '../left/left.ts';
 import { moveJob } from '../move/move.ts';
-import { putBackJob } from '../putBack/putBack.ts';
 import { findUnderWay } from '../queries.ts';
 import { reinstallJob } from '../reinstall/reinstall.ts';
 import { rescueJob, rescueOffJob } from '../rescue/rescue.ts';
@@ -80,7 +80,7 @@ function requireRest({ switching }: RentedServer): void {
 
 /** The same of what was called off with a suspension: its job ends at its next step, and is at the BMC until then. */
 async function requireWorkOver(ctx: Context, { serviceId }: Payload): Promise<void> {
-  for (const each of [reinstallJob, rescueJob, rescueOffJob, moveJob, putBackJob])
+  for (const each of [reinstallJob, rescueJob, rescueOffJob, moveJob])
     if (await isJobOpenAbout(ctx, each, { serviceId }))
       throw atWork(`${each.name} is still at work on the server`);
 }
@@ -128,7 +128,12 @@ const lookStep: PowerStep = {
     await requireWorkOver(run.ctx, run.payload);
     return readPowerOf(run, server.id);
   },
-  recorded: (tx, { serviceId }, { power }) => keepWasOn(tx, serviceId, power === 'on'),
+  recorded: async (tx, { serviceId }, { power }) => {
+    // What is off, or on, since a failure left it so is not how its customer had it.
+    const left = await findLeft(tx, serviceId);
+    await keepWasOn(tx, serviceId, left === null ? power === 'on' : left === 'on');
+    await clearLeft(tx, serviceId);
+  },
 };
 
 /** From here on it goes to the end: once its button was pressed the server goes off, be it minutes later, and what has it on again waits for that. */
@@ -203,11 +208,9 @@ export const resumeServer = saga<Payload, State>({
   failed: async (_tx, _payload, failure) => verdictOn(failure),
 });
 
-/** Nothing of a suspension, or of what failed, is at work with a server any more. */
+/** Nothing of a suspension is at work with a server any more. */
 export async function requireSuspensionAtRest(ctx: PowerRun['ctx'], serviceId: number): Promise<void> {
-  for (const each of [suspendServer, resumeServer, putBackJob])
+  for (const each of [suspendServer, resumeServer])
     if (await isJobOpenAbout(ctx, each, { serviceId }))
-      throw atWork(
-        'the server is being switched for the suspension of its service, or after something failed',
-      );
+      throw atWork('the server is being switched for the suspension of its service');
 }

@@ -23,8 +23,11 @@ export class ServerFailure extends Error {
 /** Somebody waits for the server, and to look costs a few statements. */
 const lookAgainMs = 1_000;
 
-/** What a step throws while a server is still at something: its job comes again soon, and no attempt is used up. `message` is for whoever looks at the job. */
-export function atWork(message: string): Error {
-  const code = 'server_at_work';
-  return Object.assign(new Error(message), { code, waits: true, againWithinMs: lookAgainMs });
+/**
+ * What a step throws while a server is still at something: its job comes again, and no attempt is used up. `message` is for whoever looks at the job. `isSoon`: within
+ * a second; where nobody waits for it, or a BMC is asked each time, as after an outage.
+ */
+export function atWork(message: string, { isSoon = true } = {}): Error {
+  const error = Object.assign(new Error(message), { code: 'server_at_work', waits: true });
+  return isSoon ? Object.assign(error, { againWithinMs: lookAgainMs }) : error;
 }

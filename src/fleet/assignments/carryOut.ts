@@ -88,7 +88,8 @@ export async function carryOut(at: AtHand, id: number, until: Stage): Promise<vo
     await transaction(at.ctx, 'fleet.giveUpAssignment', (tx) => giveUpAt(tx, assignment, late));
     await requireGoing(at.ctx, id);
   }
-  throw atWork(inWords(assignment));
+  // What comes back is wiped for hours, and nobody waits for it.
+  throw atWork(inWords(assignment), { isSoon: assignment.kind !== 'wipe' });
 }
 
 /** Of a server that comes back whose BMC does not let us in: waits until it does again. */

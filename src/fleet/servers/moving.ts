@@ -13,7 +13,7 @@ import { isWritten } from '../assignments/installed.ts';
 import { serverGivenBack, serverHeld, serverRented, serverReturning } from '../events.ts';
 import {
   disksChanged,
-  isOfSpeed,
+  isAtLeastOfSpeed,
   lockStock,
   type ServerChoice,
   sendBack,
@@ -54,7 +54,7 @@ const choose = statement<{ id: number; name: string }, Omit<AnotherServer, 'serv
      and (:serverId::bigint is null or s.id = :serverId::bigint)
      and (:memoryGb::int is null or f.memory_gib = :memoryGb::int)
      and (:storageGb::int is null or ${storageOf} = :storageGb::int)
-     and ${isOfSpeed}
+     and ${isAtLeastOfSpeed}
      and ${isAsFast}
    order by (s.profile_id = :profileId::bigint) is true desc, s.id limit 1`,
 );
@@ -64,7 +64,7 @@ const hold = statement<
 >(
   'fleet.holdForMove',
   `update servers set state = 'held', reason = null, state_since = :now, move_service_id = :serviceId,
-     sold_port_mbps = coalesce(:portMbps::int, (select f.port_mbps from server_profiles f where f.id = profile_id))
+     sold_port_mbps = :portMbps::int
    where id = :id and state = 'ready' returning name`,
 );
 const lockBoth = statement<Row, { ids: number[] }>(
@@ -235,7 +235,7 @@ const others = statement<
    where f.product_id = :productId and s.state = 'ready' and r.location = :location
      and (:memoryGb::int is null or f.memory_gib = :memoryGb::int)
      and (:storageGb::int is null or ${storageOf} = :storageGb::int)
-     and ${isOfSpeed} and ${isAsFast}
+     and ${isAtLeastOfSpeed} and ${isAsFast}
    order by (s.profile_id = :profileId::bigint) is true desc, s.id limit 100`,
 );
 const placeOfAddresses = statement<{ location: string }, { serviceId: number }>(

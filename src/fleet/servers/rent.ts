@@ -15,7 +15,7 @@ import {
 } from '../events.ts';
 import type { Rules } from '../profiles/fit.ts';
 import { about } from './staff.ts';
-import { keepStarted, slowerThanProfile } from './startPort.ts';
+import { keepStarted, portOfProfile, profileOf } from './startPort.ts';
 import type { ServerState } from './states.ts';
 import { forgetTenant, noteTenant } from './tenant.ts';
 
@@ -91,6 +91,10 @@ export const storageOf = `(select sum((d.value ->> 'gb')::bigint * (d.value ->> 
 
 /** A profile `f` whose port is as fast as is wanted. Where none of the product says a speed, that chooses nothing. */
 export const isOfSpeed = `(:portMbps::int is null or f.port_mbps = :portMbps::int
+       or not exists (select from server_profiles o where o.product_id = f.product_id and o.port_mbps is not null))`;
+
+/** The same of the server that another one takes the place of: a faster one is as good. */
+export const isAtLeastOfSpeed = `(:portMbps::int is null or f.port_mbps >= :portMbps::int
        or not exists (select from server_profiles o where o.product_id = f.product_id and o.port_mbps is not null))`;
 
 const ofService = statement<ServerOfService, { serviceId: number }>(
@@ -362,11 +366,13 @@ export async function restockServer(
   const { name, service_id: serviceId, move_service_id: leftBy } = server;
   await forgetTenant(tx, id);
   const started = inventory === null || startMac === null ? null : { mac: startMac, ports: inventory.ports };
-  const slower = started && (await slowerThanProfile(tx, id, started));
+  const port = started && (await portOfProfile(tx, id, started));
+  // By what it was sold as, since by as what it will be nobody may have said how such servers are.
+  const before = await findDifferences(tx, id, observedOf(inventory, seen));
   // It is held against profiles, and against the baseline of the one that it fits, as it is now, so that nobody buys what it was.
   if (started !== null) await keepStarted(tx, id, started);
-  const differs = await findDifferences(tx, id, observedOf(inventory, seen));
-  const differing = keptOut(server, withPort(differs, slower));
+  const differs = before ?? (await findDifferences(tx, id, observedOf(inventory, seen)));
+  const differing = keptOut(server, withPort(differs, port?.slower ?? (await noProfile(tx, id, port))));
   // Nobody signs in there any more: what somebody takes as a baseline says so.
   await keepObserved(tx, id, observedOf(inventory, seen && { ...seen, users: [] }));
   const data = { name, service_id: serviceId ?? leftBy ?? 0, accounts };
@@ -382,6 +388,12 @@ export async function restockServer(
     data: { name, ...differing, service_id: data.service_id, by: 'product' },
   });
   return true;
+}
+
+/** A port that is faster than its profile says may leave a server that nobody can buy, which somebody has to know. */
+async function noProfile(tx: TxContext, id: number, before: { profile: string } | null) {
+  if (before === null || (await profileOf(tx, id)) !== null) return null;
+  return `it fits no profile any more, and ${before.profile} before: the port that its addresses go to has another speed`;
 }
 
 function withPort(differs: Differing | null, slower: string | null): Differing | null {

@@ -54,22 +54,36 @@ export async function slowerThanSold(
   return `its port ${started.mac}, which its addresses go to, has ${mbps} Mbit/s, and it was sold with ${known.sold}`;
 }
 
+/** What profile a server fits; null: none. */
+export async function profileOf(ctx: Context, serverId: number): Promise<string | null> {
+  return (await ctx.db.maybe(ofServer, { id: serverId }))?.profile ?? null;
+}
+
 /**
- * The same of one that came back and is to be in stock: why the port that its addresses would go to is not that of its profile; null: it is as fast, or its profile
- * says nothing of it.
+ * The same of one that came back and is to be in stock, and the profile that it has: why the port that its addresses would go to is slower than that says; null: it
+ * is not, or the profile says nothing of it. Null as a whole: it fits none.
  */
-export async function slowerThanProfile(
+export async function portOfProfile(
   ctx: Context,
   serverId: number,
   started: Started,
-): Promise<string | null> {
+): Promise<{ profile: string; slower: string | null } | null> {
   const known = await ctx.db.maybe(ofServer, { id: serverId });
-  if (known === null || known.wanted === null) return null;
+  if (known === null || known.profile === null) return null;
+  const { profile, wanted } = known;
+  if (wanted === null) return { profile, slower: null };
   const mbps = speedNow(known, started);
-  const says = `and ${known.profile} says ${known.wanted}`;
-  if (mbps === null) return `nobody knows how fast the port ${started.mac} is that it started from, ${says}`;
-  if (mbps >= known.wanted) return null;
-  return `its port ${started.mac}, which its addresses go to, has ${mbps} Mbit/s, ${says}`;
+  const says = `and ${profile} says ${wanted}`;
+  if (mbps === null)
+    return {
+      profile,
+      slower: `nobody knows how fast the port ${started.mac} is that it started from, ${says}`,
+    };
+  if (mbps >= wanted) return { profile, slower: null };
+  return {
+    profile,
+    slower: `its port ${started.mac}, which its addresses go to, has ${mbps} Mbit/s, ${says}`,
+  };
 }
 
 /** Keeps from which port a server started, and how fast its ports are; it may fit another profile then. One that was never measured stays as it is. */
@@ -94,8 +108,10 @@ function speedNow({ ports }: Pick<Known, 'ports'>, started: Started): number | n
   return speedOf(started.ports, started.mac) ?? speedOf(ports ?? [], started.mac);
 }
 
+/** One that fits no profile is held against them anew. */
 function isAsKnown(known: Known, started: Started): boolean {
   return (
+    known.profile !== null &&
     known.mac === started.mac &&
     (known.ports ?? []).every(
       ({ mac, speedMbps = null }) => (speedOf(started.ports, mac) ?? speedMbps) === speedMbps,

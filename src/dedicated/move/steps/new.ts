@@ -89,7 +89,8 @@ async function restAgain(run: MoveRun): Promise<void> {
   const whatToDo = `The service stays off until ${name} is off: have its BMC answer, or pull its power and then put it into quarantine`;
   await orTell(run, whatToDo, async () => {
     if (!(await isStillIts(ctx, serviceId, serverId))) {
-      if (await isBeingSwitched(ctx, serverId)) throw atWork(`${name} is being switched off`);
+      if (await isBeingSwitched(ctx, serverId))
+        throw atWork(`${name} is being switched off`, { isSoon: false });
       // It may have been told to start at the moment at which staff took it away. One that cannot be asked staff has pulled out, as it was told.
       if (await isAside(ctx, serverId)) await switchOff(run, serverId).catch(passOver);
       return;
@@ -102,6 +103,7 @@ async function restAgain(run: MoveRun): Promise<void> {
       if (!isAlone)
         throw atWork(
           `${name} was started with the addresses of the service, and cannot be switched off: ${error.message}`,
+          { isSoon: false },
         );
       const reason = `it was started for the service ${serviceId}, which did not go there, and cannot be switched off: pull its power, for it may run with the addresses of that service: ${error.message}`;
       await transaction(ctx, 'dedicated.setAside', async (tx) => {
