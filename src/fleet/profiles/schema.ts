@@ -100,8 +100,7 @@ const rules = {
   baseline: Type.Optional(Nullable(NewBaseline)),
 };
 const confirm = Type.Optional(
-  Type.String({
-    maxLength: 64,
+  line(64, {
     description:
       'The name of the profile, where servers are sold as what they were no more by it: you know which ones, and what is left in stock',
   }),
