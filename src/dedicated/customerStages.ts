@@ -1,10 +1,10 @@
-import { closeAssignment, findAssignment } from '../fleet/index.ts';
+import { closeAssignment, findAssignment, ServerFailure, startFromDisks, switchOff } from '../fleet/index.ts';
 import { type Run, type Step, transaction } from '../platform/index.ts';
 import { writeProgress } from './actions.ts';
-import { findLeft } from './left/left.ts';
+import { clearLeft, findLeft } from './left/left.ts';
 import { progressOf } from './progress.ts';
 import { type AtServer, disarmIfHeard } from './stages.ts';
-import { type CustomerJob, lookFirst, requireWanted } from './work.ts';
+import { type CustomerJob, leaveServerAs, lookFirst, requireWanted } from './work.ts';
 
 /** What a job knows by which our installer does something with a customer's server. */
 export interface InstallerJob extends CustomerJob {
@@ -51,4 +51,21 @@ export function disarmStep<P extends CustomerJob, S extends AtServer>(): Step<P,
       await disarmIfHeard(run);
     },
   };
+}
+
+/**
+ * After something with a customer's server has failed: it starts its own disks, or is off. Where its BMC keeps that from being so, its customer and staff read it, and
+ * the job ends all the same.
+ */
+export async function switchBack<P extends CustomerJob, S>(run: Run<P, S>, goesOn: boolean): Promise<void> {
+  const { ctx, payload } = run;
+  try {
+    if (goesOn) await startFromDisks(run, payload.serverId);
+    else await switchOff(run, payload.serverId);
+    // By a try before this one.
+    await clearLeft(ctx, payload.serviceId);
+  } catch (error) {
+    if (!(error instanceof ServerFailure)) throw error;
+    await leaveServerAs(ctx, payload, goesOn ? 'on' : 'off', error);
+  }
 }

@@ -2,7 +2,7 @@ import { isHeldForMove, type VlanExchange } from '../../fleet/index.ts';
 import type { Run, Step } from '../../platform/index.ts';
 import { writeProgress } from '../actions.ts';
 import type { WithPassword } from '../password.ts';
-import { calledOff, mayRun, requireWanted } from '../work.ts';
+import { mayRun, requireWanted, wantedNoMore } from '../work.ts';
 import type { MovePayload } from './move.ts';
 import { noteStop } from './rows.ts';
 
@@ -25,14 +25,9 @@ export async function requireGoing(run: MoveRun): Promise<void> {
   const isGoing =
     (await mayRun(ctx, payload)) && (await isHeldForMove(ctx, payload.toServerId, payload.serviceId));
   if (!isGoing)
-    throw calledOffFor(
+    throw wantedNoMore(
       'the service may not be used any more, or the server that it was to get was taken away',
     );
-}
-
-/** Nobody wants it any more: the move ends as one that was called off. */
-export function calledOffFor(message: string): Error {
-  return Object.assign(new Error(message), { code: calledOff, permanent: true, unwanted: true });
 }
 
 /** While this does not go on the service is on no server: staff and its customer read that, and staff what to do. */

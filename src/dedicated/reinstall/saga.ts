@@ -1,11 +1,4 @@
-import {
-  closeAssignment,
-  findAssignment,
-  ServerFailure,
-  serverOfService,
-  startFromDisks,
-  switchOff,
-} from '../../fleet/index.ts';
+import { closeAssignment, findAssignment, serverOfService } from '../../fleet/index.ts';
 import {
   type Failure,
   type Run,
@@ -16,15 +9,14 @@ import {
 } from '../../platform/index.ts';
 import { writeProgress } from '../actions.ts';
 import { forgetCredentials } from '../credentials/keep.ts';
-import { type AtCustomers, disarmStep, lookStep, showProgress } from '../customerStages.ts';
-import { clearLeft, findLeftBy, wordsOfLeft } from '../left/left.ts';
+import { type AtCustomers, disarmStep, lookStep, showProgress, switchBack } from '../customerStages.ts';
+import { findLeftBy, wordsOfLeft } from '../left/left.ts';
 import { requireGreeting, stages } from '../stages.ts';
 import { noteProblem, writeSystem } from '../systems.ts';
 import {
   endWork,
   inCustomersWords,
   isWanted,
-  leaveServerAs,
   mayRun,
   requireWanted,
   restoredSince,
@@ -52,22 +44,14 @@ const carryingOut = stages<ReinstallPayload, State>({
  */
 async function putBack(run: ReinstallRun): Promise<void> {
   const { ctx, payload, state, isHeld } = run;
-  const { assignmentId, serverId } = payload;
+  const { assignmentId } = payload;
   if (isHeld || !(await isWanted(ctx, payload))) return;
   const assignment = await findAssignment(ctx, assignmentId);
   if (assignment === null || assignment.state === 'done') return;
   if (assignment.powered_at === null && assignment.heard_at === null) return; // nothing was done to it
   await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, assignmentId));
   const goesOn = assignment.given_at === null && state.wasOn === true && (await mayRun(ctx, payload));
-  try {
-    if (goesOn) await startFromDisks(run, serverId);
-    else await switchOff(run, serverId);
-    // By a try before this one.
-    await clearLeft(ctx, payload.serviceId);
-  } catch (error) {
-    if (!(error instanceof ServerFailure)) throw error;
-    await leaveServerAs(ctx, payload, goesOn ? 'on' : 'off', error);
-  }
+  await switchBack(run, goesOn);
 }
 
 const systemStep: ReinstallStep = {

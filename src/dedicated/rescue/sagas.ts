@@ -17,7 +17,7 @@ import {
   transaction,
 } from '../../platform/index.ts';
 import { writeProgress } from '../actions.ts';
-import { type AtCustomers, disarmStep, lookStep, showProgress } from '../customerStages.ts';
+import { type AtCustomers, disarmStep, lookStep, showProgress, switchBack } from '../customerStages.ts';
 import { clearLeft, findLeftBy, wordsOfLeft } from '../left/left.ts';
 import { addressesOf } from '../reinstall/reinstall.ts';
 import { requireGreeting, stages } from '../stages.ts';
@@ -70,15 +70,7 @@ async function startAgain(run: RescueRun): Promise<void> {
   if (isHeld || !(await isWanted(ctx, payload))) return;
   await transaction(ctx, 'dedicated.closeAssignment', (tx) => closeAssignment(tx, payload.assignmentId));
   const goesOn = state.wasOn === true && (await mayRun(ctx, payload));
-  try {
-    if (goesOn) await startFromDisks(run, payload.serverId);
-    else await switchOff(run, payload.serverId);
-    // By a try before this one.
-    await clearLeft(ctx, payload.serviceId);
-  } catch (error) {
-    if (!(error instanceof ServerFailure)) throw error;
-    await leaveServerAs(ctx, payload, goesOn ? 'on' : 'off', error);
-  }
+  await switchBack(run, goesOn);
 }
 
 const readyStep: RescueStep = {

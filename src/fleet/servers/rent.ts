@@ -89,13 +89,12 @@ export interface ServerOffer extends Pick<Rules, 'threads'> {
 const sellable = `servers s join server_profiles f on f.id = s.profile_id join racks r on r.id = s.rack_id`;
 export const storageOf = `(select sum((d.value ->> 'gb')::bigint * (d.value ->> 'count')::bigint)::int from jsonb_array_elements(f.disks) d)`;
 
-/** A profile `f` whose port is as fast as is wanted. Where none of the product says a speed, that chooses nothing. */
-export const isOfSpeed = `(:portMbps::int is null or f.port_mbps = :portMbps::int
+/** A profile `f` by the speed of its port that is wanted. Where none of the product says a speed, that chooses nothing. */
+const bySpeed = (compared: '=' | '>=') => `(:portMbps::int is null or f.port_mbps ${compared} :portMbps::int
        or not exists (select from server_profiles o where o.product_id = f.product_id and o.port_mbps is not null))`;
-
-/** The same of the server that another one takes the place of: a faster one is as good. */
-export const isAtLeastOfSpeed = `(:portMbps::int is null or f.port_mbps >= :portMbps::int
-       or not exists (select from server_profiles o where o.product_id = f.product_id and o.port_mbps is not null))`;
+export const isOfSpeed = bySpeed('=');
+/** Of a server that takes the place of another one a faster port is as good. */
+export const isAtLeastOfSpeed = bySpeed('>=');
 
 const ofService = statement<ServerOfService, { serviceId: number }>(
   'fleet.serverOfService',

@@ -6,8 +6,9 @@ import { placeOn } from '../../placeOn.ts';
 import { findDedicated } from '../../queries.ts';
 import { addressesOf } from '../../reinstall/reinstall.ts';
 import { callOff } from '../../stages.ts';
+import { wantedNoMore } from '../../work.ts';
 import { passwordOf, readMove } from '../rows.ts';
-import { calledOffFor, type MoveStep } from '../run.ts';
+import type { MoveStep } from '../run.ts';
 
 /** The same system for the same people; it is left off when it is there, since its addresses are still in use. */
 export const planStep: MoveStep = {
@@ -18,11 +19,11 @@ export const planStep: MoveStep = {
     const { serviceId, serverId: fromId, toServerId, moveId } = payload;
     // Staff may have taken it away at this moment, and a plan would have whatever starts there wiped.
     if (!(await lockServerOf(ctx, toServerId, serviceId)))
-      throw calledOffFor('the server that it was to get was taken away');
+      throw wantedNoMore('the server that it was to get was taken away');
     const move = await readMove(ctx, moveId);
     const { organizationId } = await requireOrder(ctx, serviceId);
     const dedicated = await findDedicated(ctx, organizationId, serviceId);
-    if (dedicated === null) throw calledOffFor('the service is on no server any more');
+    if (dedicated === null) throw wantedNoMore('the service is on no server any more');
     const before = await installedOn(ctx, fromId);
     const { disks, system, layout: usual } = await placeOn(ctx, toServerId, dedicated.os);
     const layout =

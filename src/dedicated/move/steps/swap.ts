@@ -14,8 +14,9 @@ import { moved } from '../../events.ts';
 import { findDedicated } from '../../queries.ts';
 import { comeBack } from '../../return/comeBack.ts';
 import { writeSystem } from '../../systems.ts';
+import { wantedNoMore } from '../../work.ts';
 import { endMove, passwordOf, readMove } from '../rows.ts';
-import { calledOffFor, type MoveStep } from '../run.ts';
+import type { MoveStep } from '../run.ts';
 
 const lockService = statement<never, { id: number }>(
   'dedicated.lockMovedService',
@@ -35,10 +36,10 @@ export const swapStep: MoveStep = {
     // That of one that a restore holds ended with it.
     const isGoing = isHeld || (await isActionOpen(ctx, actionId));
     if (dedicated === null || status !== 'active' || !isGoing)
-      throw calledOffFor('the service has ended, or the action has');
+      throw wantedNoMore('the service has ended, or the action has');
     const hadSince = (await serverOfService(ctx, serviceId))?.stateSince.toISOString();
     if (!(await swapServers(ctx, serviceId, { fromId, toId })))
-      throw calledOffFor('one of the two servers was taken away meanwhile');
+      throw wantedNoMore('one of the two servers was taken away meanwhile');
     if (state.assignmentId !== undefined) await closeAssignment(ctx, state.assignmentId);
     const { hostname, os } = dedicated;
     await writeSystem(ctx, serviceId, { os, hostname });
